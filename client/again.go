@@ -12,24 +12,24 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Over the network a node may be gone while others answer, so an event without a judgement is sent
-// again, marked as such: whether the first try was judged or not, it is one decision. A local
-// socket has one monitor behind it and is asked once.
+// A node of a fleet may be gone while others answer, so an event that was not judged is sent again,
+// marked as a retry. Even if the first try was judged after all, there is only one decision. A
+// local socket belongs to one monitor, so it is asked only once.
 const (
-	// MaxTries is how often an event is sent to a fleet.
+	// MaxTries is how many times an event is sent to a fleet at most.
 	MaxTries = 3
-	// TryWithin is how long after the first try another one may begin.
+	// TryWithin is how long after the first try the last one may begin.
 	TryWithin = 2 * time.Second
 
 	connectWithin = time.Second // to one address, so that a dead one leaves time for the next
 )
 
-// A way leads to one address of a fleet.
+// A way is the connection to one address of a fleet.
 type way struct {
 	hooks wire.HookServiceClient
 }
 
-// pause returns the wait before a try: another address may answer at once.
+// pause returns how long to wait before a try. Another address is tried almost at once.
 func (c *Client) pause(try int) time.Duration {
 	switch {
 	case try == 0:
@@ -40,7 +40,7 @@ func (c *Client) pause(try int) time.Duration {
 	return time.Duration(try) * 200 * time.Millisecond
 }
 
-// ask sends an event until it is judged, the tries are used up, or their time is.
+// ask sends an event until it is judged, or until the tries or their time are used up.
 func (c *Client) ask(ctx context.Context, ev hook.Event) (reply hook.Reply, err error) {
 	began := time.Now()
 	first := c.turn.Load()
@@ -55,7 +55,7 @@ func (c *Client) ask(ctx context.Context, ev hook.Event) (reply hook.Reply, err 
 		reply, err = c.askOne(ctx, c.ways[int(turn)%len(c.ways)], ev)
 		if err == nil && !unjudged(reply) {
 			if try > 0 {
-				c.turn.Store(turn % int64(len(c.ways))) // stay with the one that answers
+				c.turn.Store(turn % int64(len(c.ways))) // begin with the address that answered
 			}
 			return reply, nil
 		}
@@ -74,14 +74,14 @@ func (c *Client) askOne(ctx context.Context, w way, ev hook.Event) (hook.Reply, 
 	return answer.Hook()
 }
 
-// another reports whether another try could help: it does not help a caller that is not admitted,
-// or has no time left.
+// another reports whether another try could help. It could not if the caller is not admitted or has
+// no time left.
 func another(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
 		return false
 	}
 	switch connect.CodeOf(err) {
-	case connect.CodeCanceled, // not by us: the connection is gone
+	case connect.CodeCanceled, // not canceled by us: the connection is gone
 		connect.CodeUnavailable, connect.CodeUnknown, connect.CodeInternal, connect.CodeAborted, connect.CodeResourceExhausted:
 		return true
 	default:
@@ -105,7 +105,7 @@ func wait(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// dialer reaches one address in time.
+// dialer returns a function that connects to one address within connectWithin.
 func dialer() func(context.Context, string, string) (net.Conn, error) {
 	return (&net.Dialer{Timeout: connectWithin, KeepAlive: 15 * time.Second}).DialContext
 }

@@ -1,5 +1,5 @@
 // Package client asks a running Floodmark daemon, over its local socket or over TLS. On any error
-// the answer it returns restricts: it never allows anything by itself.
+// the reply it returns restricts; the client never allows anything by itself.
 package client
 
 import (
@@ -22,51 +22,50 @@ import (
 )
 
 const (
-	// DefaultTimeout is how long [Client.Handle] waits if its context does not
-	// say. It is less than agents give their hooks.
+	// DefaultTimeout is how long [Client.Handle] waits if its context has no deadline. It is less
+	// than the timeouts of agents' hooks.
 	DefaultTimeout = 20 * time.Second
-	// MaxReplyBytes bounds an answer. A reply can carry an answer's whole text
-	// back, so it may be as large as an event.
+	// MaxReplyBytes bounds a reply. A reply can contain the whole text that the agent sent, so it
+	// may be as large as an event.
 	MaxReplyBytes = hook.MaxEventBytes
-	// idleConnections is how many connections are kept for the next calls. A gateway passes many
-	// calls on at once, and for each new connection the daemon has to ask the system for the
+	// idleConnections is how many connections are kept for the next calls. A gateway passes on many
+	// calls at once, and a new connection is slow, because the daemon has to ask the system for its
 	// caller.
 	idleConnections = 128
-	// MaxOwnerBytes bounds one answer to an owner: a long session with all its
-	// facts is large.
+	// MaxOwnerBytes bounds one answer to an owner, such as a long session with all its facts.
 	MaxOwnerBytes = 256 << 20
 )
 
-// Options say how to reach a daemon. The zero Options suit a local socket.
+// Options say how to reach a daemon. The zero Options are right for a local socket.
 type Options struct {
-	// Token is sent with each call, over TLS only.
+	// Token is sent with each call. It can be used only over TLS.
 	Token string
-	// Bearer returns the token to send with a call, for one that is renewed from
-	// time to time; it is used instead of Token. Its error ends the call.
+	// Bearer returns the token to send with a call, for a token that is renewed from time to time.
+	// If it is set, Token is not used. If it returns an error, the call fails.
 	Bearer func(context.Context) (string, error)
 	// TLS holds the authorities to trust and a client certificate, if any. Its MinVersion is raised
 	// to TLS 1.3.
 	TLS *tls.Config
-	// Timeout bounds one Handle; zero means [DefaultTimeout].
+	// Timeout bounds one call of Handle; zero means [DefaultTimeout].
 	Timeout time.Duration
-	// Also are other addresses of the same fleet, for callers that have no load
-	// balancer before it: https:// URLs like the first.
+	// Also are further addresses of the same fleet, as https:// URLs, for callers without a load
+	// balancer.
 	Also []string
 }
 
 // A Client asks one daemon. It is safe for concurrent use.
 type Client struct {
 	transport *http.Transport
-	ways      []way // to the same fleet; a local socket is one
+	ways      []way // the addresses of one fleet; a local socket is a single one
 	tries     int
-	turn      atomic.Int64 // of the way that answered last
+	turn      atomic.Int64 // index of the address that answered last
 	owner     wire.OwnerServiceClient
 	machines  wire.MachineServiceClient
 	timeout   time.Duration
 }
 
-// Dial prepares a client for the daemon at a socket's path or an https:// URL.
-// It does not connect yet: a daemon that is not there shows in the answers.
+// Dial returns a client for the daemon at a socket's path or an https:// URL. It does not connect
+// yet. If the daemon is not there, the calls return errors.
 func Dial(target string, o Options) (*Client, error) {
 	c := &Client{transport: &http.Transport{IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: idleConnections}, timeout: o.Timeout, tries: 1}
 	if c.timeout <= 0 {
@@ -76,7 +75,7 @@ func Dial(target string, o Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Redirects are not followed: a token is for the daemon it was given for.
+	// Redirects are not followed, because a token is only for the daemon it was given for.
 	web := &http.Client{Transport: c.transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	plain := connect.WithAcceptCompression("gzip", nil, nil)
 	token := connect.WithInterceptors(bearer{o.Token, o.Bearer})
@@ -88,7 +87,7 @@ func Dial(target string, o Options) (*Client, error) {
 	return c, nil
 }
 
-// reach sets the transport up and returns the URL to call.
+// reach configures the transport and returns the URL to call.
 func (c *Client) reach(target string, o Options) (string, error) {
 	if path, ok := strings.CutPrefix(target, "unix://"); ok || !strings.Contains(target, "://") {
 		switch {
@@ -128,21 +127,20 @@ func (c *Client) reach(target string, o Options) (string, error) {
 	return target, nil
 }
 
-// Close lets the connections go that are not in use.
+// Close closes the connections that are not in use.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
-// Owner returns what an owner can ask and do; see package wire. [Explain] words
-// its errors.
+// Owner returns the client for what an owner can ask and do; see package wire. [Explain] puts its
+// errors in words.
 func (c *Client) Owner() wire.OwnerServiceClient { return c.owner }
 
-// Machines returns what can be asked and done about laptops in a fleet.
+// Machines returns the client for what can be asked and done about laptops in a fleet.
 func (c *Client) Machines() wire.MachineServiceClient { return c.machines }
 
-// Handle tells the daemon what an agent is about to do and returns what the
-// agent must do. On any error (no daemon, no answer in time, an answer that is
-// not understood) the reply is the zero reply, which restricts, with a line
-// that says so. The error is for logs: a caller that ignores it is still safe.
-// A fleet is asked up to [MaxTries] times, begun within [TryWithin].
+// Handle reports an event of an agent to the daemon and returns what the agent must do. On any
+// error (no daemon, no answer in time, an answer that is not understood) the reply is the zero
+// reply, which restricts, with a line that says so. The error is for logs; a caller that ignores it
+// is still safe. A fleet is asked up to [MaxTries] times within [TryWithin].
 func (c *Client) Handle(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	if err := ev.Check(); err != nil {
 		reply, err := refused(err)
@@ -217,7 +215,7 @@ func (b bearer) WrapStreamingHandler(next connect.StreamingHandlerFunc) connect.
 	return next
 }
 
-// unsent is a stream for which there is no token: nothing is sent on it.
+// unsent is a stream on which nothing is sent, because there is no token for it.
 type unsent struct {
 	connect.StreamingClientConn
 	err error

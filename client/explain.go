@@ -15,9 +15,8 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// Explain says what an error means and what to do about it, in a line for
-// people. What the daemon said itself is repeated, because it was worded for
-// them.
+// Explain returns what an error means and what to do about it, in a line for people. A message of
+// the daemon is repeated, because it was written for people.
 func Explain(err error) string {
 	var said *connect.Error
 	var certificate *tls.CertificateVerificationError
@@ -46,7 +45,7 @@ func Explain(err error) string {
 	return sentence(err.Error())
 }
 
-// sentence is one line, ends with a full stop and is not endless.
+// sentence returns s as one line of limited length that ends with a full stop.
 func sentence(s string) string {
 	const most = 300
 	s = strings.TrimSpace(strings.Map(func(r rune) rune {

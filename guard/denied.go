@@ -8,29 +8,30 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// NoAnswer is what a model reads when the monitor could not be asked.
+// NoAnswer is what a model reads if the monitor could not be asked.
 const NoAnswer = "the monitor did not answer, so nothing is allowed. Ask the owner to run «floodmark status», and go on without this."
 
-// Denied says that something may not happen. Its text is meant for the model:
-// it says what was refused, why, and what to do instead.
+// Denied is the error for something that is not allowed. Its text is meant for the model: what was
+// refused, why, and what to do instead.
 type Denied struct {
 	Verdict floodmark.Verdict
 	Line    string
-	// Ticket names the question a person is asked, if there is one. After an approval the identical
-	// call passes.
+	// Ticket is the question that a person is asked, if there is one. After an approval the
+	// identical call is allowed.
 	Ticket floodmark.TicketID
 	// BlockTurn says that the whole turn has to end.
 	BlockTurn bool
-	// Err is why there was no answer; nil if there was one.
+	// Err is why the monitor gave no answer; nil if it gave one.
 	Err error
 }
 
 func (d *Denied) Error() string { return "floodmark: " + d.Line }
 
-// Unwrap returns why there was no answer.
+// Unwrap returns why the monitor gave no answer.
 func (d *Denied) Unwrap() error { return d.Err }
 
-// denied words a refusal. A verifier that was not asked has not agreed.
+// denied returns the error for a reply that does not allow, and for an error. A reply that needs
+// verifiers is also refused, because none was asked here.
 func denied(r hook.Reply, err error) *Denied {
 	d := &Denied{Verdict: r.Decision.Verdict, Line: r.Line, Ticket: r.Ticket, BlockTurn: r.BlockTurn, Err: err}
 	if err != nil {
@@ -50,19 +51,19 @@ func denied(r hook.Reply, err error) *Denied {
 	case d.Line == "":
 		d.Line = "refused."
 	}
-	d.Verdict = min(d.Verdict, floodmark.Audit) // in any case not an allow
+	d.Verdict = min(d.Verdict, floodmark.Audit) // so that it is never an allow
 	if todo := r.Decision.Remedy.Agent; todo != "" {
 		d.Line += " " + todo
 	}
 	return d
 }
 
-// Withheld says that a tool ran and its result is kept back, because the monitor could not take it
-// in: its origin would be unknown.
+// Withheld is the error for a tool that ran, but whose result is kept back, because the monitor
+// could not record it and its origin would be unknown.
 type Withheld struct {
 	Tool string
-	// Err is why, for logs. It is not unwrapped: that a result was not taken in
-	// does not mean that the tool did not run.
+	// Err is why, for logs. It is not unwrapped, so that it is not mistaken for a sign that the
+	// tool did not run.
 	Err error
 }
 
@@ -70,11 +71,11 @@ func (w *Withheld) Error() string {
 	return "floodmark: " + w.Tool + " ran, but its result was not taken in and is kept back. Ask the owner to run «floodmark status»."
 }
 
-// maxLines bounds how many of our own refusals a session remembers.
+// maxLines bounds the refusals that a session remembers.
 const maxLines = 1024
 
-// lines are the refusals a model was given, so that they are not taken for
-// content of unknown origin when they are seen again.
+// lines remembers the refusals that a model was given, so that they are not taken for content of
+// unknown origin when they come back.
 type lines struct {
 	mu   sync.Mutex // guards said and next
 	said map[string]bool
@@ -98,7 +99,7 @@ func (l *lines) add(text string) {
 	l.next = append(l.next, text)
 }
 
-// Ours reports whether a text is a refusal this session gave to the model.
+// Ours reports whether a text is a refusal that this session gave to the model.
 func (s *Session) Ours(text string) bool {
 	s.refused.mu.Lock()
 	defer s.refused.mu.Unlock()

@@ -1,9 +1,9 @@
-// Package guard is the door for an agent that is written in Go: it tells a monitor what happens in
-// one conversation and does what the monitor answers. It judges nothing. Any error is a refusal: a
-// tool does not run unless the answer was exactly «allow», and what it returned is kept back unless
-// the monitor has taken it in.
+// Package guard connects an agent that is written in Go to a monitor: it reports what happens in
+// one conversation and does what the monitor answers. It judges nothing itself. Any error is a
+// refusal: a tool runs only if the answer was exactly «allow», and its result is returned only if
+// the monitor has recorded it.
 //
-// The monitor may be one's own ([embedded.Guard]) or a daemon ([client.Client]).
+// The monitor may run in the same process ([embedded.Guard]) or be a daemon ([client.Client]).
 //
 // [embedded.Guard]: https://pkg.go.dev/github.com/floodmark/floodmark/embedded
 // [client.Client]: https://pkg.go.dev/github.com/floodmark/floodmark/client
@@ -24,7 +24,8 @@ import (
 // DefaultTimeout is how long one answer may take.
 const DefaultTimeout = 10 * time.Second
 
-// A Judge decides what an agent may do. With an error nothing is allowed: the reply does not count.
+// A Judge decides what an agent may do. If it returns an error, nothing is allowed and the reply is
+// ignored.
 type Judge interface {
 	Handle(ctx context.Context, ev hook.Event) (hook.Reply, error)
 }
@@ -39,21 +40,22 @@ type Waiter interface {
 
 // Options describe one conversation.
 type Options struct {
-	// Agent is the name the policy has for the agent's tools. It is required.
+	// Agent is the name under which the policy knows the agent's tools. It is required.
 	Agent string
-	// Session names the conversation, the same across restarts. Without one it
+	// Session names the conversation, the same across restarts. If it is empty, the conversation
 	// gets a new name.
 	Session floodmark.SessionID
-	// Resume says that the conversation began before, perhaps unseen: its past counts only as far
-	// as the monitor recorded it.
+	// Resume says that the conversation began earlier, perhaps without a monitor. The monitor knows
+	// only what it recorded of that time.
 	Resume bool
-	// Project is the folder the agent works in and Home the owner's: what
-	// relative paths and ~ mean.
+	// Project is the folder that the agent works in, for relative paths. Home is the owner's home
+	// folder, for ~.
 	Project, Home string
 	// Timeout bounds each answer; zero means [DefaultTimeout].
 	Timeout time.Duration
 	// Wait is how long a call that needs a person's approval waits for it, if the monitor is a
-	// [Waiter]. Zero: it is refused at once, and may be tried again after the approval.
+	// [Waiter]. If it is zero, such a call is refused at once, and may be tried again after the
+	// approval.
 	Wait time.Duration
 }
 
@@ -93,8 +95,8 @@ func (s *Session) ID() floodmark.SessionID { return s.opts.Session }
 
 // A Heard is the monitor's answer to a message.
 type Heard struct {
-	// Consumed says that it was a command to the monitor: the model must not see
-	// it. Notice answers it, to the owner only.
+	// Consumed says that the message was a command to the monitor, which the model must not see.
+	// Notice is the answer to it, for the owner only.
 	Consumed bool
 	Notice   string
 }
@@ -104,21 +106,22 @@ type Heard struct {
 type Message struct {
 	Origin floodmark.Origin
 	Text   string
-	// Typed says that all of Text was typed, and that pastes are in Parts. Otherwise a long text
-	// counts as pasted, and a paste is not the sender's own word.
+	// Typed says that all of Text was typed, and that pastes are in Parts. Otherwise a long text is
+	// taken for pasted, and a paste is not the sender's own word.
 	Typed bool
-	// Parts are what the message carries besides: quotes, files, pastes.
+	// Parts are what else the message contains: quotes, files, pastes.
 	Parts []hook.Content
 }
 
-// Said tells the monitor what the owner wrote, in a conversation where only the owner can write. It
-// comes before the message is given to the model. With an error the message must not be passed on.
+// Said reports to the monitor what the owner wrote, in a conversation where only the owner can
+// write. Call it before the message is given to the model. If it returns an error, the message must
+// not be passed on.
 func (s *Session) Said(ctx context.Context, text string) (Heard, error) {
 	owner := floodmark.Origin{Kind: floodmark.FromSender, Name: s.opts.Agent, Sender: "owner", IsOwner: true}
 	return s.Hear(ctx, Message{Origin: owner, Text: text})
 }
 
-// Hear is Said for any message of any sender.
+// Hear is [Session.Said] for a message of any sender.
 func (s *Session) Hear(ctx context.Context, m Message) (Heard, error) {
 	r, err := s.ask(ctx, hook.Event{Point: hook.MessageReceived, Origin: m.Origin, Text: m.Text, Typed: m.Typed, Parts: m.Parts})
 	if err != nil {
@@ -128,8 +131,8 @@ func (s *Session) Hear(ctx context.Context, m Message) (Heard, error) {
 	return Heard{Consumed: r.Consumed, Notice: r.Notice}, nil
 }
 
-// Emit asks whether an answer may go out and returns the text to send: perhaps with links made
-// harmless, and with a note of what it draws on. With an error nothing may go out.
+// Emit asks whether an answer may go out and returns the text to send, in which links may have been
+// made harmless and a note on its sources added. If it returns an error, nothing may go out.
 func (s *Session) Emit(ctx context.Context, to hook.Audience, text string) (string, error) {
 	r, err := s.ask(ctx, hook.Event{Point: hook.BeforeResponseEmit, Audience: to, Text: text})
 	if err != nil {
@@ -144,35 +147,34 @@ func (s *Session) Emit(ctx context.Context, to hook.Audience, text string) (stri
 	return text, nil
 }
 
-// BeforeModel tells the monitor all that the model is about to see, and which tools it would be
-// offered. Text that was not announced before is not trusted. The reply names the tools to hide.
+// BeforeModel reports everything that the model is about to see, and the tools that it would be
+// offered. Text that was not reported before is not trusted. The reply lists the tools to hide.
 func (s *Session) BeforeModel(ctx context.Context, messages []hook.Content, tools []hook.Tool) (hook.Reply, error) {
 	round := int(s.rounds.Add(1) - 1)
 	return s.ask(ctx, hook.Event{Point: hook.BeforeLLMCall, Messages: messages, Tools: tools, Iteration: round})
 }
 
-// AfterModel tells the monitor what the model proposes, so that calls of one
-// response are judged by what the model had seen. Each call is still decided
-// when it is made.
+// AfterModel reports the calls that the model proposes, so that all calls of one response are
+// judged by what the model had seen then. Each call is still decided when it is made.
 func (s *Session) AfterModel(ctx context.Context, calls []hook.Call) error {
 	_, err := s.ask(ctx, hook.Event{Point: hook.AfterLLMCall, Calls: calls})
 	return err
 }
 
-// End says that the conversation is over for now.
+// End reports that the conversation is over for now.
 func (s *Session) End(ctx context.Context) error {
 	_, err := s.ask(ctx, hook.Event{Point: hook.SessionEnd})
 	return err
 }
 
-// ask asks about one event. Only an answer that allows it is no error.
+// ask asks about one event. It returns an error unless the answer allows the event.
 func (s *Session) ask(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	ev.Agent, ev.Session = s.opts.Agent, s.opts.Session
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
 	r, err := s.judge.Handle(ctx, ev)
 	if err == nil {
-		err = ctx.Err() // an answer after the deadline does not count
+		err = ctx.Err() // an answer after the deadline is ignored
 	}
 	if err == nil && r.Allows() {
 		return r, nil
@@ -184,13 +186,13 @@ func (s *Session) ask(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 
 type sessionKey struct{}
 
-// With gives a context its session, for frameworks that call tools themselves.
+// With returns a context with a session, for frameworks that call tools themselves.
 func With(ctx context.Context, s *Session) context.Context {
 	return context.WithValue(ctx, sessionKey{}, s)
 }
 
-// From returns the session of a context, or an error that refuses: a call without a conversation is
-// not made.
+// From returns the session of a context. Without one it returns an error that refuses, because a
+// call outside of a conversation must not be made.
 func From(ctx context.Context) (*Session, error) {
 	if s, ok := ctx.Value(sessionKey{}).(*Session); ok && s != nil {
 		return s, nil

@@ -13,13 +13,13 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// Tool wraps a tool: each call is decided, then made, then its result is taken
-// in as a source. The error is a [Denied] if the tool did not run, a [Withheld]
-// if its result must not be used, and else the tool's own.
+// Tool wraps a tool. Each call is decided, then made, and then its result is recorded as a source.
+// The error is a [Denied] if the tool did not run, a [Withheld] if its result must not be used, and
+// otherwise the tool's own.
 //
-// What the monitor judges is the JSON of the arguments, and the tool gets what
-// that JSON says, so that nothing else can slip through. A string result is
-// taken in as it is, any other as JSON.
+// The monitor judges the JSON of the arguments, and the tool gets arguments decoded from that same
+// JSON, so that nothing else can slip through. A string result is recorded as it is, any other as
+// JSON.
 func Tool[In, Out any](s *Session, name string, run func(context.Context, In) (Out, error)) func(context.Context, In) (Out, error) {
 	return func(ctx context.Context, in In) (out Out, err error) {
 		var none Out
@@ -44,9 +44,9 @@ func Tool[In, Out any](s *Session, name string, run func(context.Context, In) (O
 	}
 }
 
-// Run is Tool for one call of any tool: it decides, runs, and takes the result
-// in. It suits frameworks and servers' tools, whose arguments are JSON already.
-// A call without an ID gets one.
+// Run is [Tool] for one call of any tool: it decides, runs the tool, and records the result. It
+// suits frameworks and servers' tools, whose arguments are JSON already. A call without an ID gets
+// one.
 func (s *Session) Run(ctx context.Context, call hook.Call, run func(context.Context) (string, error)) (string, error) {
 	if s == nil {
 		return "", &Denied{Line: "no session was started for this call, so it is not allowed."}
@@ -62,7 +62,7 @@ func (s *Session) Run(ctx context.Context, call hook.Call, run func(context.Cont
 	if err != nil {
 		took = hook.Result{Text: err.Error(), Error: true}
 	}
-	// A caller that has gone must not leave the monitor without the result.
+	// The monitor must get the result even if the caller has gone.
 	_, unknown := s.ask(context.WithoutCancel(ctx), hook.Event{Point: hook.AfterToolCall, Call: call, Result: took})
 	if unknown != nil {
 		w := &Withheld{Tool: call.Name, Err: unknown}
@@ -72,7 +72,7 @@ func (s *Session) Run(ctx context.Context, call hook.Call, run func(context.Cont
 	return result, err
 }
 
-// decide asks whether a call may be made, and once more after a person's approval.
+// decide asks whether a call may be made, and asks once more after a person's approval.
 func (s *Session) decide(ctx context.Context, call hook.Call) error {
 	ev := hook.Event{Point: hook.BeforeToolCall, Call: call}
 	_, err := s.ask(ctx, ev)
@@ -90,7 +90,7 @@ func (s *Session) decide(ctx context.Context, call hook.Call) error {
 	return err
 }
 
-// text returns a result as the monitor takes it in.
+// text returns a result in the form in which the monitor records it.
 func text(out any) (string, error) {
 	if s, ok := out.(string); ok {
 		return s, nil
@@ -102,7 +102,7 @@ func text(out any) (string, error) {
 	return string(data), nil
 }
 
-// compact is JSON without escapes for HTML, which would hide addresses.
+// compact returns JSON without escapes for HTML, which would hide addresses.
 func compact(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -18,11 +18,11 @@ type Kind string
 
 // What can be wrong.
 const (
-	Forked       Kind = "fork"         // a session without one order: a gap, or an entry that follows another one
-	Lost         Kind = "lost"         // acknowledged, and not in the journal
-	Stale        Kind = "stale"        // decided without what was acknowledged before it was asked
-	Inconsistent Kind = "inconsistent" // decided otherwise than follows from the facts before it
-	Loose        Kind = "loose"        // not judged, and not restricted
+	Forked       Kind = "fork"         // the session's entries are not one chain: a gap, or an entry that follows another
+	Lost         Kind = "lost"         // acknowledged, but not in the journal
+	Stale        Kind = "stale"        // decided without entries that were acknowledged before the question was sent
+	Inconsistent Kind = "inconsistent" // another decision follows from the facts before it
+	Loose        Kind = "loose"        // not judged, but not restricted
 )
 
 // A Finding is one thing that is wrong.
@@ -34,25 +34,25 @@ type Finding struct {
 
 func (f Finding) String() string { return fmt.Sprintf("%s: session %s: %s", f.Kind, f.Session, f.Text) }
 
-// A Report is what a check saw. Without findings everything it counts is proved.
+// A Report is the result of a check. If it has no findings, everything it counts is proved.
 type Report struct {
 	Sessions     int `json:"sessions"`
 	Entries      int `json:"entries"`
-	Acknowledged int `json:"acknowledged"` // answers whose facts were looked for
-	Unanswered   int `json:"notJudged"`    // and those that promise nothing
-	Decisions    int `json:"decisions"`    // judged again from the facts before them
-	Untold       int `json:"cannotTell"`   // of these, where the facts do not say enough
+	Acknowledged int `json:"acknowledged"` // answers whose facts were searched for
+	Unanswered   int `json:"notJudged"`    // answers that were not judged, so they promise no fact
+	Decisions    int `json:"decisions"`    // decisions that were judged again from the facts before them
+	Untold       int `json:"cannotTell"`   // decisions for which the facts do not say enough
 	Allowed      int `json:"allowedCalls"`
 	Twice        int `json:"decidedTwice"` // calls with two decisions, each consistent
-	// Findings are what is wrong, the first [MaxFindings] of Found.
+	// Findings are the first [MaxFindings] findings. Found counts all.
 	Findings []Finding    `json:"findings,omitempty"`
 	Found    map[Kind]int `json:"found"`
 }
 
-// MaxFindings bounds what a report names one by one.
+// MaxFindings bounds the findings that a report lists.
 const MaxFindings = 100
 
-// OK reports whether nothing is wrong, and something was there to be.
+// OK reports whether nothing is wrong and at least one answer was checked.
 func (r *Report) OK() bool { return len(r.Found) == 0 && r.Acknowledged > 0 }
 
 func (r *Report) find(kind Kind, s floodmark.SessionID, format string, args ...any) {
@@ -62,8 +62,8 @@ func (r *Report) find(kind Kind, s floodmark.SessionID, format string, args ...a
 	}
 }
 
-// Check holds the lines of all clients against the journal of a tenant. The rules
-// are those all nodes had. The error says that the journal could not be read.
+// Check compares the lines of all clients with the journal of a tenant. rules are the rules that
+// all nodes had. An error means that the journal could not be read.
 func Check(ctx context.Context, j journal.Journal, tenant string, rules kernel.Rules, log []Heard) (*Report, error) {
 	r := &Report{Found: map[Kind]int{}}
 	sessions := map[floodmark.SessionID][]Heard{}
@@ -88,11 +88,11 @@ type order struct {
 	report    *Report
 	session   journal.Session
 	facts     []kernel.Recorded
-	at        map[string]uint64 // where what was promised stands last
+	at        map[string]uint64 // the last entry with each promised fact
 	decisions map[floodmark.CallID]int
 }
 
-// read takes the entries in and checks that each follows the one before.
+// read reads the entries and checks that each follows the one before.
 func (o *order) read(ctx context.Context, j journal.Journal) error {
 	var last journal.Link
 	for e, err := range j.Read(ctx, o.session, 0) {
@@ -126,8 +126,8 @@ func (o *order) read(ctx context.Context, j journal.Journal) error {
 	return nil
 }
 
-// answered finds everything that was acknowledged, behind all that was
-// acknowledged before it was asked.
+// answered checks that every acknowledged fact is in the journal, after all facts that were
+// acknowledged before its event was sent.
 func (o *order) answered(log []Heard) {
 	var judged []Heard
 	for _, h := range log {
@@ -166,7 +166,7 @@ func (o *order) answered(log []Heard) {
 	}
 }
 
-// rejudge judges every decision once more by the facts before it.
+// rejudge judges every decision again from the facts before it.
 func (o *order) rejudge(rules kernel.Rules) {
 	account, err := kernel.Retrial{Now: rules}.Session(o.facts, nil)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package fleetcheck compares the answers that the clients of a fleet got with its journal, after
-// the fact: after any failures of nodes and databases, each session has one order, everything
-// acknowledged is in it, and every decision follows from the entries before it. It sends no
-// requests and repairs nothing.
+// the fact. It checks that, whatever nodes and databases failed, each session is one chain,
+// everything acknowledged is in it, and every decision follows from the entries before it. It sends
+// no requests and repairs nothing.
 package fleetcheck
 
 import (
@@ -15,22 +15,22 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// A Heard is one line of a client's log: an event and the answer its agent got.
-// All times are of one clock, the clients'.
+// A Heard is one line of a client's log: an event and the answer that its agent got. All times are
+// from one clock, the clients'.
 type Heard struct {
 	Session floodmark.SessionID `json:"session"`
 	Point   hook.Point          `json:"point"`
 	Call    floodmark.CallID    `json:"call,omitempty"`
-	// Digest is of the message, or of what a call gave.
+	// Digest is the digest of the message, or of the result of a call.
 	Digest floodmark.Digest `json:"digest,omitzero"`
-	// Sent is when the first try began, Answered when the agent knew.
+	// Sent is when the first try began. Answered is when the agent got the answer.
 	Sent     time.Time `json:"sent"`
 	Answered time.Time `json:"answered"`
-	// Node is who answered, if the client knows, and Tries how many were asked.
+	// Node is the node that answered, if the client knows it. Tries is how many were asked.
 	Node  string `json:"node,omitempty"`
 	Tries int    `json:"tries,omitempty"`
-	// Verdict is the agent's answer, Judged that a node judged the event. An event that was not
-	// judged may be in the journal or not.
+	// Verdict is the agent's answer. Judged says that a node judged the event. If it did not, the
+	// event may be in the journal or not.
 	Verdict floodmark.Verdict `json:"verdict"`
 	Judged  bool              `json:"judged"`
 	// Why is the agent's answer if the event was not judged.
@@ -53,12 +53,12 @@ func Of(ev hook.Event, reply hook.Reply, err error) Heard {
 	return h
 }
 
-// Unjudged reports whether a reply says no because nothing could be judged.
+// Unjudged reports whether a reply refuses because nothing could be judged.
 func Unjudged(r hook.Reply) bool {
 	return r.Decision.Verdict == floodmark.Restrict && len(r.Decision.Reasons) > 0 && r.Decision.Reasons[0].Code == floodmark.Unjudged
 }
 
-// promise is what an answer promises to be in the journal; empty for nothing.
+// promise returns the fact that must be in the journal after an answer; empty if none must be.
 func (h Heard) promise() string {
 	switch h.Point {
 	case hook.SessionStart:
@@ -78,7 +78,7 @@ func decided(c floodmark.CallID, v floodmark.Verdict) string {
 	return fmt.Sprintf("decided %s %s", c, v)
 }
 
-// kept names what an answer can promise of a fact.
+// kept returns the promise that a fact fulfils; empty if none.
 func kept(f floodmark.Fact) string {
 	switch f := f.(type) {
 	case floodmark.SessionOpened:
@@ -98,14 +98,14 @@ func kept(f floodmark.Fact) string {
 	return ""
 }
 
-// maxWhy bounds what is kept of why.
+// maxWhy bounds the length of [Heard.Why].
 const maxWhy = 300
 
 // maxLine bounds one line of a log.
 const maxLine = 1 << 16
 
-// ReadLog reads a client's log, one JSON object a line. A line that is cut off at
-// the end, because the client was killed, is left out.
+// ReadLog reads a client's log, one JSON object a line. It leaves out a last line that is cut off
+// because the client was killed.
 func ReadLog(r io.Reader) ([]Heard, error) {
 	var all []Heard
 	lines := bufio.NewScanner(r)

@@ -10,17 +10,17 @@ import (
 const (
 	// MaxQuestions is how many questions of one machine are shown.
 	MaxQuestions = 64
-	// MaxAskedBytes bounds them together, MaxAnswerBytes one answer.
+	// MaxAskedBytes bounds the questions of one machine together. MaxAnswerBytes bounds one answer.
 	MaxAskedBytes  = 256 << 10
 	MaxAnswerBytes = 8 << 10
-	// AskedFor is how long questions are shown after the machine was last heard of:
-	// one that is gone fetches no answer.
+	// AskedFor is how long questions are shown after the machine was last heard of. A machine that
+	// is gone would fetch no answer.
 	AskedFor = time.Minute
-	// AnswersFor is how long an answer is brought. No question waits so long.
+	// AnswersFor is how long an answer is passed on to its machine. No question waits that long.
 	AnswersFor = 30 * time.Minute
 )
 
-// An Asked is what one machine asks now. The keeper does not read the questions.
+// An Asked holds the open questions of one machine. The book does not read them.
 type Asked struct {
 	Machine ID
 	Name    string
@@ -28,20 +28,18 @@ type Asked struct {
 	Open    []byte
 }
 
-// Asking keeps the questions of machines, and people's answers to them. It is a
-// part of [Book].
+// Asking stores the questions of machines, and people's answers to them. It is a part of [Book].
 type Asking interface {
-	// Ask keeps what a machine asks, in place of what it asked before.
+	// Ask stores what a machine asks, in place of what it asked before.
 	Ask(ctx context.Context, tenant string, id ID, at time.Time, open []byte) error
-	// Asked returns what the machines of a tenant ask that are joined and were heard
-	// of since then, in no order.
+	// Asked returns what the joined machines of a tenant ask that were heard of since the given
+	// time, in no order.
 	Asked(ctx context.Context, tenant string, since time.Time) ([]Asked, error)
-	// Answer keeps an answer to a question of a machine, in a place that [Slot] names.
-	// The first one there counts: it returns false, and keeps nothing, if there is one.
+	// Answer stores an answer to a question of a machine, under a name that [Slot] returns. If
+	// there is an answer under this name already, Answer stores nothing and returns false.
 	Answer(ctx context.Context, tenant string, id ID, slot string, at time.Time, answer []byte) (bool, error)
-	// Answers returns the answers to questions of a tenant's machines since then, in no order. A
-	// machine of another tenant has none. However many machines are asked about, each database is
-	// queried once.
+	// Answers returns the answers to questions of a tenant's machines since the given time, in no
+	// order. A machine of another tenant has none. It queries each database once for all ids.
 	Answers(ctx context.Context, tenant string, ids []ID, since time.Time) (map[ID][][]byte, error)
 }
 

@@ -9,8 +9,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Unfit says why an answer does not fit the question as it was shown; empty if it
-// does.
+// Unfit says why an answer does not fit the question as it was shown; empty if it fits.
 func Unfit(q *wire.Question, r *wire.AnswerRequest) string {
 	approve := r.GetVerb() == "approve"
 	switch {
@@ -32,8 +31,8 @@ func Unfit(q *wire.Question, r *wire.AnswerRequest) string {
 	return ""
 }
 
-// Fits reports whether a stored answer is one to the question as it is now: a denial always is, an
-// approval only if it is for what is shown.
+// Fits reports whether a stored answer fits the question as it is now. A denial always fits. An
+// approval fits only if it is for what is shown.
 func Fits(q *wire.Question, a *wire.FleetAnswer) bool {
 	if a.GetTicket() != q.GetTicket() || a.GetSession() != q.GetSession() {
 		return false
@@ -47,18 +46,18 @@ func Fits(q *wire.Question, a *wire.FleetAnswer) bool {
 	return false
 }
 
-// Slot names the place of an answer to a question as it is now. The first answer there
-// counts; if the question has changed, there is another place.
+// Slot returns the name under which the answer to a question is stored. Only the first answer under
+// a name is kept. A question that has changed has another name.
 func Slot(q *wire.Question) string {
 	version := q.GetSeen()
-	if version == "" { // of a laptop that does not say it
+	if version == "" { // the laptop does not send it
 		version = strconv.Itoa(len(q.GetCalls()))
 	}
 	return q.GetTicket() + "#" + floodmark.DigestOf(version).String()
 }
 
-// unnamed reports whether an approval of all that is shown leaves out a place that
-// has to be named. With one tool of several the laptop itself says so.
+// unnamed reports whether an approval of everything that is shown lacks a place that has to be
+// named. For an approval of one tool among several, the laptop checks this itself.
 func unnamed(q *wire.Question, r *wire.AnswerRequest) bool {
 	return r.GetPicked() == "" && (r.GetTool() == "" || r.GetTool() == approval.All) &&
 		slices.ContainsFunc(q.GetCalls(), func(c *wire.AskedCall) bool { return c.GetPick() != nil })

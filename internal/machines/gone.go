@@ -9,14 +9,14 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// GoneKind is the kind of the entry that stands where the fleet erased a copy: its
-// body is a tombstone that a node signed. No fact has it.
+// GoneKind is the kind of the entry that replaces a copy which the fleet erased. Its body is a
+// tombstone that a node signed. No fact has this kind.
 const GoneKind = "gone"
 
 // ErrMayNotErase says that the book's database role may not erase.
 var ErrMayNotErase = errors.New("this database role may not erase (grant it the role whose name ends in _eraser)")
 
-// An OldCopy is one that nothing was added to for long.
+// An OldCopy is a copy to which nothing was added for a long time.
 type OldCopy struct {
 	Tenant  string
 	Machine ID
@@ -26,11 +26,11 @@ type OldCopy struct {
 
 // Erasing erases copies. It is a part of [Book].
 type Erasing interface {
-	// Old returns copies of any tenant that have grown by nothing since then and are
-	// not erased, in no order, at most limit.
+	// Old returns at most limit copies of any tenant that have not grown since the given time and
+	// are not erased, in no order.
 	Old(ctx context.Context, since time.Time, limit int) ([]OldCopy, error)
-	// Bury puts a tombstone in the place of a whole copy, whose end stays known. It returns false,
-	// and does nothing, if the copy does not end where the tombstone stands.
+	// Bury replaces a whole copy by a tombstone, which still says where the copy ended. It returns
+	// false, and does nothing, if the copy does not end at the tombstone's entry.
 	Bury(ctx context.Context, tenant string, id ID, s floodmark.SessionID, t journal.Tombstone) (bool, error)
 }
 

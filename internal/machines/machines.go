@@ -20,26 +20,26 @@ import (
 // An ID names a machine. It is unique among all tenants.
 type ID string
 
-// A State says whether a machine is admitted. The zero State is not.
+// A State says whether a machine is admitted. With the zero State it is not.
 type State string
 
-// The states of a machine. It ends once, and for good.
+// The states of a machine. A machine that has ended never joins again.
 const (
 	Joined  State = "joined"
-	Left    State = "left"    // it said so itself
-	Revoked State = "revoked" // an admin said so
+	Left    State = "left"    // the machine left by itself
+	Revoked State = "revoked" // an admin revoked it
 )
 
-// A Machine is one as it was enrolled. None of that changes.
+// A Machine is a machine as it was enrolled. None of this changes.
 type Machine struct {
 	Tenant string
 	ID     ID
-	// Name is what people call it; By is who enrolled it.
+	// Name is what people call it. By is who enrolled it.
 	Name, By string
 	At       time.Time
-	// Token is the SHA-256 of what it proves itself by.
+	// Token is the SHA-256 of the token by which the machine proves itself.
 	Token floodmark.Digest
-	// JournalKey is the key that its tombstones are signed by.
+	// JournalKey is the public key that verifies the machine's tombstones.
 	JournalKey string
 }
 
@@ -48,64 +48,62 @@ type Status struct {
 	Machine
 	State   State
 	EndedBy string // who ended it; empty while it is joined
-	// Seen is when it last reported, Report what. The keeper does not read it.
+	// Seen is when the machine last reported. Report is that report; the book does not read it.
 	Seen   time.Time
 	Report []byte
-	// Sessions and Entries are how much of it is kept. Forks is how often it sent
-	// something else in place of what is kept.
+	// Sessions and Entries count what is stored of it. Forks counts how often it sent entries that
+	// differ from the stored ones.
 	Sessions, Entries, Forks int64
 }
 
-// A Copy is what is kept of one session of a machine.
+// A Copy describes what is stored of one session of a machine.
 type Copy struct {
 	Session floodmark.SessionID
-	// Head is where it ends, Entries how many it has.
+	// Head is where the copy ends. Entries is how many entries it has.
 	Head    journal.Link
 	Entries int64
-	// At is when the last one was written, as the machine says.
+	// At is when the last entry was written, by the machine's clock.
 	At time.Time
 }
 
 // A Page says which machines of a tenant are listed at once.
 type Page struct {
-	// After is the one they follow; empty for the first ones.
+	// After is the machine before the first one listed; empty to begin at the start.
 	After ID
 	// Most is how many are listed, at most [MaxPage].
 	Most int
-	// Joined leaves out those that have ended.
+	// Joined leaves out machines that have ended.
 	Joined bool
 }
 
-// A Book keeps machines, of many tenants. It is safe for concurrent use;
-// machinestest.Run checks one.
+// A Book stores the machines of many tenants. It is safe for concurrent use. machinestest.Run
+// checks an implementation.
 type Book interface {
 	// Enrol adds a machine.
 	Enrol(ctx context.Context, m Machine) error
-	// Use counts one use of a token to enrol of a tenant, at any node, and returns false, and
-	// counts nothing, if it was used so often already.
+	// Use counts one use of a tenant's token for enrolling, at any node. If it was used most times
+	// already, Use counts nothing and returns false.
 	Use(ctx context.Context, tenant string, token floodmark.Digest, most int64) (bool, error)
 	// Find returns a machine of any tenant, to compare its token, or [ErrUnknown].
 	Find(ctx context.Context, id ID) (Machine, State, error)
-	// End ends a machine: it left, or was revoked. One that has ended stays as it
-	// is. It returns [ErrUnknown] if the tenant has no such machine.
+	// End ends a machine, because it left or was revoked. A machine that has ended stays as it is.
+	// End returns [ErrUnknown] if the tenant has no such machine.
 	End(ctx context.Context, tenant string, id ID, as State, by string, at time.Time) error
-	// Report keeps what a machine told of itself, in place of what it told before.
+	// Report stores a machine's report, in place of the one before.
 	Report(ctx context.Context, tenant string, id ID, at time.Time, report []byte) error
 	// List returns machines of a tenant, in the order of their ids.
 	List(ctx context.Context, tenant string, p Page) ([]Status, error)
-	// Heads returns where the copies of sessions end; the zero link for those that
-	// are not known.
+	// Heads returns where the copies of sessions end; the zero link for a session without a copy.
 	Heads(ctx context.Context, tenant string, id ID, sessions []floodmark.SessionID) ([]journal.Link, error)
-	// Add adds to the copy of a session, durably, or says why not; it returns
-	// where the copy ends. The upload was checked. A machine that has ended adds
-	// nothing: it is [ErrUnknown].
+	// Add adds a checked upload to the copy of a session, durably. It returns what became of the
+	// upload and where the copy ends now. For a machine that has ended it adds nothing and returns
+	// [ErrUnknown].
 	Add(ctx context.Context, tenant string, id ID, u Upload, at time.Time) (Outcome, journal.Link, error)
-	// Read yields the copy of a session, in order. Where entries were erased on the
-	// machine before they were uploaded, the first that follows stands behind a gap.
-	// Where the fleet erased them, an entry of [GoneKind] comes first.
+	// Read yields the copy of a session, in order. If entries were erased on the machine before
+	// they were uploaded, there is a gap before the next entry. If the fleet erased entries, an
+	// entry of [GoneKind] comes first.
 	Read(ctx context.Context, tenant string, id ID, s floodmark.SessionID) iter.Seq2[journal.Entry, error]
-	// Copies returns the copies of a machine's sessions, the last written to first,
-	// at most limit.
+	// Copies returns at most limit copies of a machine's sessions, the last written first.
 	Copies(ctx context.Context, tenant string, id ID, limit int) ([]Copy, error)
 	Erasing
 	Asking
@@ -118,26 +116,25 @@ var (
 	ErrBad = errors.New("not a part of a journal")
 )
 
-// WhyEnded is told to a machine that was revoked or has left.
+// WhyEnded is the text that a machine gets which was revoked or has left.
 const WhyEnded = "this machine was revoked, or has left the fleet"
 
-// The limits of what machines say.
+// The limits of what machines send.
 const (
 	MaxNameBytes   = 128
 	MaxReportBytes = 64 << 10
-	// MaxEntries and MaxBytes bound one upload. One entry alone may be as large as
-	// a fact can be.
+	// MaxEntries and MaxBytes bound one upload. MaxBytes leaves room for the largest fact.
 	MaxEntries = 512
 	MaxBytes   = factjson.MaxBytes + 1<<20
-	// MaxHeads is how many sessions are asked about at once.
+	// MaxHeads bounds the sessions of one call of Heads.
 	MaxHeads = 1000
-	// MaxPage is how many machines are listed at once: with their reports 4 MiB.
+	// MaxPage bounds the machines that are listed at once. With their reports that is 4 MiB.
 	MaxPage = 64
-	// MaxForks is how many forks of one machine are kept.
+	// MaxForks bounds the forks of one machine that are counted.
 	MaxForks = 100
 )
 
-// CheckName refuses what no machine can be called: people read it in a list.
+// CheckName returns why a machine must not have this name, or nil. People read the name in a list.
 func CheckName(name string) error {
 	odd := func(r rune) bool { return !unicode.IsPrint(r) }
 	if name == "" || len(name) > MaxNameBytes || !utf8.ValidString(name) || strings.ContainsFunc(name, odd) || strings.TrimSpace(name) != name {

@@ -83,7 +83,7 @@ func (b *Memory) Find(_ context.Context, id ID) (Machine, State, error) {
 	return m.Machine, m.State, nil
 }
 
-// of is a machine of a tenant. The caller holds the lock.
+// of returns a machine of a tenant. The caller holds the lock.
 func (b *Memory) of(tenant string, id ID) (*Status, error) {
 	m := b.all[id]
 	if m == nil || m.Tenant != tenant {

@@ -5,8 +5,8 @@ import (
 	"iter"
 )
 
-// Each yields the machines of a tenant in the order of their ids, reading them page
-// by page. It ends with the first error.
+// Each yields the machines of a tenant in the order of their ids, and reads them page by page. It
+// ends after the first error.
 func Each(ctx context.Context, b Book, tenant string) iter.Seq2[Status, error] {
 	return func(yield func(Status, error) bool) {
 		for p := (Page{Most: MaxPage}); ; {

@@ -8,8 +8,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// ReadUpload reads what a machine sent and checks it. What an entry follows is not
-// sent: it is the one before it.
+// ReadUpload reads an upload of a machine and checks it. The link to the entry before is not sent
+// with each entry; ReadUpload fills it in.
 func ReadUpload(one Machine, r *wire.UploadRequest) (Upload, error) {
 	keys, err := KeyOf(one.JournalKey)
 	if err != nil {

@@ -19,25 +19,25 @@ type Upload struct {
 	After journal.Link
 	// Entries are in order and without gaps.
 	Entries []journal.Entry
-	// Stone stands for all entries up to After, if they were erased on the machine;
-	// nil if they were not.
+	// Stone replaces all entries up to After, if they were erased on the machine; otherwise it is
+	// nil.
 	Stone *journal.Tombstone
 }
 
-// StoneKind is the kind of the entry that a tombstone is kept as. No fact has it.
+// StoneKind is the kind of the entry that stores a tombstone. No fact has this kind.
 const StoneKind = "tombstone"
 
-// An Outcome is what became of an upload. The zero Outcome is none.
+// An Outcome says what became of an upload. The zero Outcome means that it was not added.
 type Outcome string
 
 // The outcomes.
 const (
-	Kept Outcome = "kept" // all of it is there
-	Gap  Outcome = "gap"  // what comes before it is not: nothing was added
-	Fork Outcome = "fork" // something else is in its place, and stays
+	Kept Outcome = "kept" // the copy has all of it
+	Gap  Outcome = "gap"  // the copy lacks what comes before it, so nothing was added
+	Fork Outcome = "fork" // the copy has different entries in its place, and keeps them
 )
 
-// KeyOf reads the key that a machine's tombstones are signed by.
+// KeyOf reads the key that verifies a machine's tombstones.
 func KeyOf(public string) (note.Verifiers, error) {
 	v, err := note.NewVerifier(public)
 	if err != nil || len(public) > journal.MaxNoteBytes {
@@ -46,9 +46,9 @@ func KeyOf(public string) (note.Verifiers, error) {
 	return note.VerifierList(v), nil
 }
 
-// Check refuses what no machine can have written: entries whose hashes do not
-// follow, a tombstone of something else. Whether it fits to what is kept, [Fit]
-// tells.
+// Check returns why no machine can have written the upload, or nil: its hashes do not follow each
+// other, or its tombstone is of something else. It does not compare the upload with the stored
+// copy; [Upload.Fit] does.
 func (u Upload) Check(keys note.Verifiers) error {
 	s := journal.Session{ID: u.Session}
 	switch {
@@ -83,7 +83,7 @@ func (u Upload) Check(keys note.Verifiers) error {
 // maxKind bounds the word for a kind of fact.
 const maxKind = 100
 
-// Last is where the session ends with this upload.
+// Last returns where the session ends after this upload.
 func (u Upload) Last() journal.Link {
 	if n := len(u.Entries); n > 0 {
 		return u.Entries[n-1].Link()
@@ -91,9 +91,10 @@ func (u Upload) Last() journal.Link {
 	return u.After
 }
 
-// Fit decides what of an upload is to be added to a copy that ends at head. It is given the copy's
-// hashes from u.After to u.Last, by number. It adds only to the end: an upload that reaches beyond
-// the end names the last entry, too, so that one is compared.
+// Fit returns the entries of an upload that are to be added to a copy that ends at head. known has
+// the copy's hashes from u.After to u.Last, by number. Fit adds only to the end of the copy. An
+// upload that reaches beyond the end also contains or follows the copy's last entry, so that entry
+// is compared.
 func (u Upload) Fit(head journal.Link, known map[uint64]journal.Hash) (add []journal.Entry, outcome Outcome) {
 	for _, l := range u.links() {
 		if have, is := known[l.Seq]; is && have != l.Hash {
@@ -101,7 +102,7 @@ func (u Upload) Fit(head journal.Link, known map[uint64]journal.Hash) (add []jou
 		}
 	}
 	switch {
-	case u.After.Seq <= head.Seq: // the copy has it, or a tombstone in its place
+	case u.After.Seq <= head.Seq: // the copy has After, or a tombstone in its place
 	case u.Stone != nil:
 		add = append(add, u.stone())
 	default:
@@ -115,7 +116,7 @@ func (u Upload) Fit(head journal.Link, known map[uint64]journal.Hash) (add []jou
 	return add, Kept
 }
 
-// links are all entries that an upload speaks of.
+// links returns the links of all entries that an upload contains or follows.
 func (u Upload) links() []journal.Link {
 	list := make([]journal.Link, 0, len(u.Entries)+1)
 	if u.After.Seq > 0 {
@@ -127,7 +128,8 @@ func (u Upload) links() []journal.Link {
 	return list
 }
 
-// stone is a tombstone as it is kept: in the place of the last entry it hides.
+// stone returns the entry that stores the tombstone. It has the number of the last entry that the
+// tombstone replaces.
 func (u Upload) stone() journal.Entry {
 	return journal.Entry{Seq: u.After.Seq, At: u.Stone.At, Hash: u.After.Hash, Kind: StoneKind, Body: u.Stone.Note}
 }

@@ -9,28 +9,28 @@ import (
 )
 
 const (
-	// AliveFor is how long a node counts after it was last heard of.
+	// AliveFor is how long a node is compared after it was last heard of.
 	AliveFor = 2 * time.Minute
-	// upgradeTime is how long nodes may run different programs before a person should
-	// look: as long as it takes to upgrade them one by one.
+	// upgradeTime is how long nodes may run different programs before a person is warned: as long
+	// as upgrading them one by one takes.
 	upgradeTime = time.Hour
-	// maxNamed bounds how many nodes a line names, maxLines how many lines there are.
+	// maxNamed bounds how many nodes a line names. maxLines bounds the lines.
 	maxNamed = 5
 	maxLines = 8
 )
 
-// A Difference is where nodes are not alike.
+// A Difference says how nodes differ.
 type Difference struct {
-	// Counts is how many nodes are not like the largest part of them, by what.
+	// Counts is, for each what, how many nodes differ from the largest group of equal nodes.
 	Counts map[string]int
 	// Warnings are what a person should look at, one line each.
 	Warnings []string
-	// Note is what is usual for a while: an upgrade that is under way.
+	// Note is a difference that is usual for a while: an upgrade that is under way.
 	Note string
 }
 
-// Compare compares nodes that were heard of a short time ago. Each what is compared
-// among those that say it: an older program does not say all.
+// Compare compares the nodes that were heard of within [AliveFor]. Each what is compared only among
+// the nodes that report it, because older programs do not report all.
 func Compare(all []Heard, now time.Time) Difference {
 	all = slices.DeleteFunc(slices.Clone(all), func(h Heard) bool { return h.Ago > AliveFor })
 	slices.SortFunc(all, func(a, b Heard) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.ID, b.ID)) })
@@ -60,8 +60,8 @@ func Compare(all []Heard, now time.Time) Difference {
 	return d
 }
 
-// named are what nodes are called: by their machines, and where two run on one by
-// the beginning of their ids as well.
+// named returns the names of nodes: the names of their machines and, if two nodes run on one
+// machine, also the beginning of their ids.
 func named(all []Heard) []string {
 	count := map[string]int{}
 	for _, h := range all {
@@ -76,20 +76,20 @@ func named(all []Heard) []string {
 	return names
 }
 
-// A part are nodes that have the same, by their numbers.
+// A part is a group of nodes with the same value. nodes are indexes.
 type part struct {
 	value string
 	nodes []int
-	since int64 // when the first of them had it
+	since int64 // since when the first of them has it
 }
 
-// parts are nodes by what they have, the largest part first. There are at least two.
+// parts are at least two groups of nodes with different values, the largest group first.
 type parts []part
 
-// parted parts nodes by one what. What programs ship is compared among nodes of the
-// same version.
+// parted groups nodes by the value of one what. The catalog is compared only among nodes of the
+// same version, because programs ship it.
 func parted(all []Heard, what string) (list []parts) {
-	of := map[string]map[string]*part{} // by version where that matters, and by value
+	of := map[string]map[string]*part{} // by version if that matters, then by value
 	for i, h := range all {
 		s, said := h.Runs[what]
 		version := ""
@@ -129,7 +129,7 @@ func parted(all []Heard, what string) (list []parts) {
 	return list
 }
 
-// odd is how many nodes are not in the largest part.
+// odd returns how many nodes are not in the largest group.
 func (ps parts) odd() (n int) {
 	for _, p := range ps[1:] {
 		n += len(p.nodes)
@@ -137,7 +137,8 @@ func (ps parts) odd() (n int) {
 	return n
 }
 
-// since is when all the parts were there for the first time, by what nodes say.
+// since returns when all groups were there for the first time, by the nodes' clocks, but not later
+// than now.
 func (ps parts) since(now time.Time) time.Time {
 	latest := ps[0].since
 	for _, p := range ps {
@@ -149,16 +150,16 @@ func (ps parts) since(now time.Time) time.Time {
 	return now
 }
 
-// A line says who is set up otherwise.
+// A line says which nodes are set up differently.
 type line struct {
-	nodes string // who
-	than  int    // how many others; zero if no part is the largest
+	nodes string // the nodes' names
+	than  int    // size of the largest group; zero if there is none
 	whats []string
 	since time.Time
 }
 
-// lines adds what is to be said of one what: of each node that is not like the
-// largest part, or of all if none is.
+// lines adds the lines about one what: one for each node outside of the largest group, or one for
+// all nodes if no group is the largest.
 func (ps parts) lines(lines []line, names []string, what string, since time.Time) []line {
 	add := func(nodes string, than int) {
 		at := slices.IndexFunc(lines, func(l line) bool { return l.nodes == nodes && l.than == than })
@@ -194,7 +195,7 @@ func (l line) String() string {
 	return who + ": " + strings.Join(l.whats, ", ") + " (since " + clock(l.since) + "); roll it out to all or to none"
 }
 
-// programs says which nodes run which program.
+// programs returns which nodes run which program.
 func (ps parts) programs(names []string, since time.Time) string {
 	var list []string
 	for _, p := range ps {
@@ -203,7 +204,7 @@ func (ps parts) programs(names []string, since time.Time) string {
 	return "nodes run different programs since " + clock(since) + ", " + strings.Join(list, ", ")
 }
 
-// listed names some nodes.
+// listed returns the names of some nodes.
 func listed(names []string, nodes []int) string {
 	var list []string
 	for _, i := range nodes[:min(len(nodes), maxNamed)] {

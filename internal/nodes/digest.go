@@ -11,10 +11,10 @@ import (
 	"slices"
 )
 
-// Digest is the digest of settings, under a key that all nodes have: without the key
-// one cannot try what it is of. Fields that are not set do not count, so that a program
-// which knows more of them has the same digest; nor do fields that are not exported,
-// in which secrets are.
+// Digest returns a digest of settings. Its key is known to all nodes only, so that a reader of the
+// digest cannot guess the settings by trying. Fields that are not set are left out, so that a newer
+// program with more fields has the same digest. Fields that are not exported are left out, because
+// they contain secrets.
 func Digest(key []byte, what string, settings any) string {
 	mac := hmac.New(sha256.New, key)
 	_, _ = fmt.Fprintf(mac, "floodmark what a node runs by 1\n%s\n", what) // it never fails
@@ -22,7 +22,7 @@ func Digest(key []byte, what string, settings any) string {
 	return hex.EncodeToString(mac.Sum(nil)[:16])
 }
 
-// write writes a value so that two that differ are written differently.
+// write writes a value so that different values are written differently.
 func write(w io.Writer, v reflect.Value) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
 	switch v.Kind() {

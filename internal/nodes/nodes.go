@@ -1,12 +1,12 @@
-// Package nodes finds out where nodes of a fleet are set up differently. Each says
-// what it runs by as digests that tell nothing, and compares them with what others
-// say. Nothing is decided by it: a program that can write to the fleet's database can
-// say anything here.
+// Package nodes finds out how the nodes of a fleet differ in their settings. Each node publishes
+// digests of its settings, which reveal nothing, and compares them with the digests of the others.
+// No decision depends on them, because anyone who can write to the fleet's database can write any
+// digest.
 //
-// Settings that are not set do not count, so programs of two versions say the same of one
-// file. What is each node's own (addresses, certificates, paths, telemetry, the bot) and
-// secrets are not compared. Different programs are a note for an hour, because nodes are
-// upgraded one by one.
+// Settings that are not set are left out, so that programs of two versions have the same digest for
+// one file. Settings that differ between nodes by their nature (addresses, certificates, paths,
+// telemetry, the bot) and secrets are not compared. Different programs are only a note for the
+// first hour, because nodes are upgraded one by one.
 package nodes
 
 import (
@@ -19,9 +19,9 @@ import (
 	"unicode/utf8"
 )
 
-// What nodes are compared by, as people call it.
+// What nodes are compared by, in the words that people use.
 const (
-	Program = "program" // its version; differing is usual for a while
+	Program = "program" // its version; nodes differ in it during an upgrade
 	Policy  = "policy"
 	Catalog = "catalog" // what the program ships; see [Node.Version]
 	Tokens  = "tokens"
@@ -36,12 +36,12 @@ const (
 	Auditor = "auditor"
 )
 
-// Whats are all of them, in the order in which they are named.
+// Whats returns everything that nodes are compared by, in the order of the report.
 func Whats() []string {
 	return []string{Program, Policy, Catalog, Tokens, Keys, Keep, Tenants, Bundles, People, Answers, Gates, Agents, Auditor}
 }
 
-// Limits of what a node says.
+// Limits of what a node publishes.
 const (
 	MaxBytes   = 4 << 10
 	maxName    = 100
@@ -50,38 +50,39 @@ const (
 	maxDigests = 32
 )
 
-// A Node is what one says of itself. Fields are only added.
+// A Node is what a node publishes about itself. Fields are only added.
 type Node struct {
-	// Name is that of its machine, for people.
+	// Name is the name of its machine, for people.
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	// Started is when it began to run, in Unix seconds.
 	Started int64 `json:"started"`
-	// Runs are what it runs by.
+	// Runs are its settings.
 	Runs map[string]Setting `json:"runs"`
 }
 
 // A Setting is the digest of something that nodes should have in common.
 type Setting struct {
 	Digest string `json:"digest"`
-	// Since is when it came into force there, in Unix seconds.
+	// Since is when the setting came into force on this node, in Unix seconds.
 	Since int64 `json:"since"`
 }
 
-// Heard is what was heard of a node, and how long ago.
+// A Heard is what a node published, and how long ago.
 type Heard struct {
-	ID string // its own of each start
+	ID string // a new one at each start
 	Node
 	Ago time.Duration
 }
 
-// New is a node that has just begun. What cannot be shown of its names is replaced.
+// New returns a node that has just started. Characters of its names that cannot be shown are
+// replaced.
 func New(name, version string, started time.Time) Node {
 	name, version = showable(name, maxName), showable(version, maxVersion)
 	return Node{Name: name, Version: version, Started: started.Unix(), Runs: map[string]Setting{}}
 }
 
-// showable is a name that can be shown.
+// showable returns a name that can be shown.
 func showable(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
 		if odd(r) {
@@ -99,7 +100,7 @@ func showable(text string, most int) string {
 	return text
 }
 
-// Write is the form in which others read it.
+// Write returns the form that [Read] reads.
 func (n Node) Write() ([]byte, error) {
 	data, err := json.Marshal(n)
 	if err == nil {
@@ -110,7 +111,7 @@ func (n Node) Write() ([]byte, error) {
 
 var errOdd = errors.New("that is not what a node says of itself")
 
-// Read reads what a node says of itself. What cannot be shown to people is refused.
+// Read reads what a node published. It refuses text that cannot be shown to people.
 func Read(data []byte) (n Node, err error) {
 	if len(data) > MaxBytes {
 		return Node{}, fmt.Errorf("%w: %d bytes, at most %d", errOdd, len(data), MaxBytes)
@@ -131,8 +132,8 @@ func Read(data []byte) (n Node, err error) {
 
 func odd(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }
 
-// shown reports whether a name can be shown on a line. It has no blanks, so that it
-// does not read like our own words.
+// shown reports whether a name can be shown on a line. It must have no blanks, so that it cannot
+// read like our own words.
 func shown(text string, most int) bool {
 	return len(text) <= most && utf8.ValidString(text) && !strings.ContainsFunc(text, odd)
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// anyAnswer is what a story writes for an answer that its writer does not know yet: it never holds,
-// and shows what came.
+// anyAnswer stands for an answer that the writer of a story does not know yet. It never matches, so
+// that the actual answer is shown.
 const anyAnswer = "?"
 
-// almostArrow is the end of a line whose writer thought of an arrow.
+// almostArrow matches the end of a line on which an arrow is mistyped.
 var almostArrow = regexp.MustCompile(`(-+>|=>|→)\s*(allow|audit|confirm|restrict)( [a-z-]+)?$`)
 
-// cutAnswer splits a line at the last « -> », after which the expected answer stands. It refuses an
-// answer that can never come.
+// cutAnswer splits a line at the last « -> », before the expected answer. It returns an error for
+// an answer that can never come.
 func cutAnswer(verb, line string) (said, want string, asked bool, err error) {
 	i := strings.LastIndex(line+" ", " -> ")
 	if i < 0 {
@@ -31,7 +31,7 @@ func cutAnswer(verb, line string) (said, want string, asked bool, err error) {
 	return said, want, true, checkAnswer(verb, want)
 }
 
-// checkAnswer refuses an answer that verdict never writes.
+// checkAnswer refuses an answer that [verdict] never returns.
 func checkAnswer(verb, want string) error {
 	switch verb {
 	case "agent", "session", "wait", "restart", "auditor", "verifier", "pause", "observe", "resume":
@@ -42,7 +42,7 @@ func checkAnswer(verb, want string) error {
 	}
 	switch verb {
 	case "approve", "deny", "endorse", "withdraw":
-		return nil // what the owner reads
+		return nil // the answer is a text for the owner
 	}
 	head, _, _ := strings.Cut(want, " verified by ")
 	words := strings.Fields(head)
@@ -85,7 +85,7 @@ func verdicts() []string {
 	return append(list, floodmark.Contain, floodmark.Allow.String())
 }
 
-// reasons lists every code an answer can carry.
+// reasons lists every code that an answer can have.
 func reasons() []floodmark.Code {
 	return []floodmark.Code{
 		floodmark.TaintEscalation, floodmark.RuleMatched, floodmark.ToolOverride, floodmark.SelfProtection, floodmark.Interactive,
@@ -95,8 +95,8 @@ func reasons() []floodmark.Code {
 	}
 }
 
-// verdict renders an answer the way stories write it: the verdict, and the deciding reason unless
-// it is a plain allow.
+// verdict returns an answer as stories write it: the verdict, and the deciding reason unless it is
+// a plain allow.
 func verdict(d floodmark.Decision) string {
 	words := []string{d.Word()}
 	if len(d.Hidden) > 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// expect compares a statement with how things stand. An error means that the
-// statement says nothing that could hold or not.
+// expect compares a statement with the state of the world. An error means that the statement is
+// invalid.
 //
 //	mark TRUST/SECRECY         the session's mark
 //	expect line TEXT           the refusal's one line contains TEXT
@@ -59,7 +59,7 @@ func (w *world) expect(verb, rest string) (got string, ok bool, err error) {
 	return "", false, misused(verb, unknown("statement behind «expect»", what, statements()))
 }
 
-// texts are the texts of an answer that a statement can look into.
+// texts lists the texts of an answer that a statement can search.
 func texts() []string {
 	return []string{"line", "footer", "notice", "text", "warning", "system-prompt", "case", "request", "offers", "hosts", "warning-of"}
 }
@@ -68,7 +68,7 @@ func statements() []string {
 	return append(texts(), "ticket", "consumed", "turn", "calls", "incident", "no")
 }
 
-// oneOf refuses a word that can follow a statement's name only by mistake.
+// oneOf returns an error if the text after a statement's name is not one of the known words.
 func oneOf(what, text string, known ...string) error {
 	switch {
 	case slices.Contains(known, text):
@@ -79,8 +79,7 @@ func oneOf(what, text string, known ...string) error {
 	return unknown("word behind «expect "+what+"»", text, known)
 }
 
-// ofPolicy drops the word that says whose warning it is: there is only the
-// policy's.
+// ofPolicy removes the word that says whose warning it is; only «policy» is allowed.
 func ofPolicy(what, text string) (string, error) {
 	if what != "warning-of" {
 		return text, nil
@@ -157,7 +156,7 @@ func (w *world) expectIncident(kind string) (got string, ok bool, err error) {
 	return "the incidents are: " + strings.Join(seen, ", "), slices.Contains(seen, kind), nil
 }
 
-// part is one text of the last answer.
+// part returns one text of the last answer.
 func (w *world) part(what string) string {
 	switch what {
 	case "line":
@@ -186,7 +185,7 @@ func (w *world) part(what string) string {
 	return ""
 }
 
-// offers are the approvals that the last question offers, in words.
+// offers returns the approvals that the last question offers, in words.
 func (w *world) offers() string {
 	if w.out.Ask == nil {
 		return ""

@@ -10,10 +10,10 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// filesSession holds the owner's acts on files that sessions left.
+// filesSession is the session of the owner's acts on files that sessions left.
 const filesSession floodmark.SessionID = "floodmark/files"
 
-// onFiles records the owner's acts on files.
+// onFiles records an act of the owner on files.
 func (w *world) onFiles(what func(in kernel.Input) []kernel.Output) error {
 	before := w.current
 	defer func() { w.current = before }()
@@ -31,8 +31,8 @@ func (w *world) onFiles(what func(in kernel.Input) []kernel.Output) error {
 	return nil
 }
 
-// cleaned removes what sessions left at a path. Another file may be there at once, so it removes
-// only the label.
+// cleaned records that the owner removed what sessions left at a path. It removes only the label,
+// because another file may be at the path at once.
 func (w *world) cleaned(path string) error {
 	things := leftover.Below(w.store, catalog.FoldPath(path))
 	if len(things) == 0 {
@@ -44,7 +44,7 @@ func (w *world) cleaned(path string) error {
 	})
 }
 
-// endorseFile trusts a file as it is now.
+// endorseFile records that the owner trusts a file as it is now.
 func (w *world) endorseFile(path string) error {
 	d := floodmark.FileVouch(catalog.FoldPath(path), w.store.Exactly(catalog.FoldPath(path)))
 	if d.IsZero() {

@@ -78,7 +78,7 @@ func misused(verb string, why error) error {
 	return why
 }
 
-// unknown says that a word is none of those it must be one of.
+// unknown returns the error for a word that is not one of the known words.
 func unknown(kind, got string, known []string) error {
 	text := fmt.Sprintf("%q is no %s", shorten(got, maxQuoted), kind)
 	if guess := nearest(got, known); len(guess) > 0 {
@@ -95,15 +95,15 @@ func unknownVerb(got string) error {
 	return fmt.Errorf("%s (known: %s)", text, strings.Join(verbs(), ", "))
 }
 
-// The limits on what a message repeats and on words that are compared.
+// The limits on the text that a message quotes, and on words that are compared.
 const (
 	maxQuoted = 200
 	maxWord   = 40
 	maxGuess  = 3
 )
 
-// nearest returns the words most like a mistyped one, the best first. A word is
-// like another if a third of its letters or fewer differ, or if it begins so.
+// nearest returns the words that a mistyped word may stand for, the best first. A word is one of
+// them if at most a third of its letters differ, or if it begins with the mistyped word.
 func nearest(got string, words []string) []string {
 	if got == "" || len(got) > maxWord {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/internal/factjson"
 )
 
-// journal writes all sessions' facts, one a line, without times and hashes:
-// what stays the same when nothing that matters changed.
+// journal returns all sessions' facts, one a line, without times and hashes, so that the text stays
+// the same if nothing that matters changed.
 func (w *world) journal() string {
 	var b strings.Builder
 	for _, id := range w.order {
@@ -22,8 +22,7 @@ func (w *world) journal() string {
 	return b.String()
 }
 
-// Describe says a fact in one line that a person can read and a test can
-// compare.
+// Describe returns a fact as one line that a person can read and a test can compare.
 func Describe(f floodmark.Fact) string {
 	kind, body, err := factjson.Encode(f)
 	if err != nil {
@@ -121,7 +120,7 @@ func writing(f floodmark.ArtifactWritten) string {
 	return text
 }
 
-// where says in which session the owner said something.
+// where returns in which session the owner decided something.
 func where(s floodmark.SessionID) string {
 	if s == "" {
 		return ""
@@ -232,7 +231,7 @@ func plain(body []byte) string {
 	return strings.NewReplacer(`"`, "", "{", "", "}", "", ",", " ").Replace(string(body))
 }
 
-// inBox says that a call failed in its box, and what it wanted there.
+// cleanedFiles returns the paths of cleaned files, and by whom they were cleaned.
 func cleanedFiles(f floodmark.FilesCleaned) (s string) {
 	for _, file := range f.Files {
 		s += " " + file.Path

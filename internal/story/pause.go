@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// pause records a command of the owner at their own socket.
+// pause plays a command of the owner to pause, observe or resume.
 func (w *world) pause(verb string, words []string) error {
 	if verb == "resume" {
 		if len(words) > 1 {
@@ -39,7 +39,7 @@ func wordAt(words []string, i int) string {
 	return ""
 }
 
-// paused is the pause that holds longest for the current session.
+// paused returns the pause that is in effect longest for the current session.
 func (w *world) paused() floodmark.Pause {
 	var longest floodmark.Pause
 	for _, of := range []floodmark.SessionID{"", w.current} {

@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// replayParts are the parts that judge a story again.
+// replayParts lists the parts of a file that judge its story again.
 func replayParts() []string {
 	return []string{"replay", "new-policy", "new-catalog", "endorsed", "disowned"}
 }
@@ -27,7 +27,7 @@ func (w *world) playReplay(name string, ar *txtar.Archive, first int, shipped *c
 	if err != nil {
 		return fmt.Errorf("%s: the new rules: %w", name, err)
 	}
-	// By the same rules nothing may change.
+	// Under the same rules no decision may change.
 	same, err := w.rejudge(kernel.Retrial{Now: w.rules})
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
@@ -56,7 +56,7 @@ func (w *world) playReplay(name string, ar *txtar.Archive, first int, shipped *c
 	return nil
 }
 
-// contents are the digests of the texts in a part, one a line.
+// contents returns the digests of the texts in a part, one on each line.
 func contents(ar *txtar.Archive, part string) (list []floodmark.Digest) {
 	text, _ := file(ar, part)
 	for line := range strings.Lines(text) {
@@ -67,8 +67,8 @@ func contents(ar *txtar.Archive, part string) (list []floodmark.Digest) {
 	return list
 }
 
-// rejudge returns one line for every decision that changed or cannot be told, and one that counts
-// the questions.
+// rejudge returns one line for every decision that changed or for which the facts do not say
+// enough, and one line that counts the questions.
 func (w *world) rejudge(r kernel.Retrial) ([]string, error) {
 	var out []string
 	asked, would, tasks := 0, 0, 0

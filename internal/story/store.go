@@ -14,11 +14,11 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// A store holds what the sessions of a story left behind, and the disk they share.
+// A store holds what the sessions of a story left behind, and the disk that they share.
 type store struct {
 	words     map[floodmark.ArtifactRef]map[floodmark.SessionID]kernel.Kept
 	checkouts map[string]kernel.Checkout
-	altered   *kernel.Altered // what the next result finds on the disk
+	altered   *kernel.Altered // what the next result finds changed
 	files     map[string]string
 	gone      []string // what was deleted by hand
 }
@@ -38,7 +38,8 @@ func (s *store) Find(refs []floodmark.ArtifactRef) []kernel.Kept {
 	return found
 }
 
-// take keeps the words that go with the newest fact of a session.
+// take stores the artifacts that come with the newest fact of a session, and removes those that are
+// gone.
 func (s *store) take(session floodmark.SessionID, seq int, out kernel.Output) {
 	for _, g := range out.Gone {
 		if old, ok := s.words[g.Ref][g.Version.Session]; ok && old.Version.Seq <= g.Version.Seq {
@@ -60,7 +61,7 @@ func (s *store) Resolve(path string) string { return path }
 // Links implements [kernel.Disk]: stories have none.
 func (s *store) Links(string, bool) map[string]string { return nil }
 
-// Repository implements [kernel.Disk]: the files of git lie in a checkout.
+// Repository implements [kernel.Disk]. The folder of git is in the checkout.
 func (s *store) Repository(path string) (dir, common string) {
 	c, ok := s.Around(path)
 	if !ok {
@@ -69,10 +70,10 @@ func (s *store) Repository(path string) (dir, common string) {
 	return c.Root + "/.git", c.Root + "/.git"
 }
 
-// Nested implements [kernel.Disk]: the search is not complete.
+// Nested implements [kernel.Disk]. It reports that its list is not complete.
 func (s *store) Nested(string) (folders []string, all bool) { return nil, false }
 
-// Exactly implements [kernel.Disk]: a story says what is in a file.
+// Exactly implements [kernel.Disk], for the files whose content the story says.
 func (s *store) Exactly(path string) floodmark.Digest {
 	for name, text := range s.files {
 		if catalog.FoldPath(name) == path {
@@ -85,8 +86,7 @@ func (s *store) Exactly(path string) floodmark.Digest {
 // Head implements [kernel.Disk]: a story has no commits.
 func (s *store) Head(string) string { return "" }
 
-// Starts implements [kernel.Disk]: the hooks are files of the story, and those of husky
-// lie in the tree.
+// Starts implements [kernel.Disk]. Hooks are files of the story; hooks of husky are in the tree.
 func (s *store) Starts(path string, hooks []string) (list []string) {
 	c, _ := s.Around(path)
 	for _, file := range slices.Sorted(maps.Keys(s.files)) {
@@ -106,12 +106,12 @@ func (s *store) Starts(path string, hooks []string) (list []string) {
 // Content implements [kernel.Disk]: a story has no files.
 func (s *store) Content(string) floodmark.Digest { return floodmark.Digest{} }
 
-// Missing implements [kernel.Disk]: a story says what was deleted.
+// Missing implements [kernel.Disk], for the files that the story says were deleted.
 func (s *store) Missing(path string) bool {
 	return slices.ContainsFunc(s.gone, func(p string) bool { return path == p || strings.HasPrefix(path, p+"/") })
 }
 
-// Pushes implements [kernel.Disk]: where a checkout came from.
+// Pushes implements [kernel.Disk]. A push goes where the checkout came from.
 func (s *store) Pushes(path, _ string) floodmark.Digest {
 	c, ok := s.Around(path)
 	if !ok || c.Remote == "" {
@@ -120,10 +120,10 @@ func (s *store) Pushes(path, _ string) floodmark.Digest {
 	return floodmark.DigestOf(c.Remote)
 }
 
-// Databases implements [kernel.Disk]: a story says what is in a file.
+// Databases implements [kernel.Disk], by the file .pgpass of the story.
 func (s *store) Databases(home string) []string { return looks.Databases(s.files[home+"/.pgpass"]) }
 
-// Composes implements [kernel.Disk] likewise.
+// Composes implements [kernel.Disk], by the files of the story.
 func (s *store) Composes(folder string) bool {
 	return looks.Composed(func(name string) (text string, there, ok bool) {
 		text, there = s.files[folder+"/"+name]
@@ -131,8 +131,8 @@ func (s *store) Composes(folder string) bool {
 	})
 }
 
-// Revisions implements [kernel.Disk]: a story tells of a branch as of a checkout below git's
-// own folder.
+// Revisions implements [kernel.Disk]. A story describes a branch as a checkout below git's own
+// folder.
 func (s *store) Revisions(path string, words []string) (list []kernel.Checkout) {
 	for _, w := range words {
 		if c, ok := s.checkouts[path+"/.git/"+w]; ok && !c.Own {
@@ -153,8 +153,8 @@ func (s *store) Around(path string) (kernel.Checkout, bool) {
 	return best, found
 }
 
-// Secrets implements [kernel.Disk]: once a story has said what is in a file, there
-// are no others.
+// Secrets implements [kernel.Disk]. Once a story has said what is in a file, there are no other
+// files.
 func (s *store) Secrets(search kernel.Search) (h kernel.Hoard) {
 	h.Whole = len(s.files) > 0
 	for _, path := range slices.Sorted(maps.Keys(s.files)) {
@@ -169,7 +169,7 @@ func (s *store) Secrets(search kernel.Search) (h kernel.Hoard) {
 	return h
 }
 
-// disk plays what happens on the disk of a story.
+// disk plays a verb that changes the disk of a story.
 func (s *store) disk(verb, rest string) error {
 	words := strings.Fields(rest)
 	switch {

@@ -10,8 +10,8 @@
 // trusted the content in endorsed, or not trusted that in disowned. Instead of a story there may be
 // a file refused: the expected error when the rules are not even loaded.
 //
-// A story that can be read in two ways, or that could not fail, is refused: a test that passes by
-// mistake is worse than none.
+// A story that can be read in two ways, or that could not fail, is refused, because a test that
+// passes by mistake is worse than none.
 package story
 
 import (
@@ -37,11 +37,12 @@ const (
 
 // A Result is the result of playing a story.
 type Result struct {
-	// Mistakes has one entry for each answer that was not the wanted one.
+	// Mistakes has one entry for each answer that was not the expected one.
 	Mistakes []Mistake
 	// Journal is the journal as text.
 	Journal string
-	// HasJournal says whether the story has a journal; Differs that it is another one.
+	// HasJournal says whether the story has a journal. Differs says that the journal of the play is
+	// another one.
 	HasJournal, Differs bool
 	// Checks counts the answers and statements that were compared.
 	Checks int
@@ -50,7 +51,7 @@ type Result struct {
 // OK reports whether everything was as the story says.
 func (r Result) OK() bool { return len(r.Mistakes) == 0 && !r.Differs }
 
-// A Mistake is one line of a story whose answer was not the wanted one.
+// A Mistake is one line of a story whose answer was not the expected one.
 type Mistake struct {
 	Line int    `json:"line"` // in the story's file, from 1
 	Said string `json:"said"`
@@ -65,8 +66,8 @@ func (m Mistake) String() string {
 	return fmt.Sprintf("%s\n      want %s\n      got  %s", m.Said, m.Want, m.Got)
 }
 
-// Play plays the story in data from the beginning, on a clock of its own. An
-// error means that the story itself, its policy or its catalog cannot be read.
+// Play plays the story in data from the beginning, with its own clock. An error means that the
+// story itself, its policy or its catalog cannot be read.
 func Play(name string, data []byte, shipped *catalog.Catalog) (Result, error) {
 	if len(data) > MaxBytes {
 		return Result{}, fmt.Errorf("%s: %d bytes, at most %d", name, len(data), MaxBytes)
@@ -104,7 +105,7 @@ func Play(name string, data []byte, shipped *catalog.Catalog) (Result, error) {
 	return res, nil
 }
 
-// playAll plays the lines of a story, the first of which has this number.
+// playAll plays the lines of a story. first is the number of its first line in the file.
 func (w *world) playAll(name, text string, first int) (res Result, err error) {
 	for i, line := range strings.Split(text, "\n") {
 		if i >= MaxLines {
@@ -129,8 +130,8 @@ func (w *world) playAll(name, text string, first int) (res Result, err error) {
 	return res, nil
 }
 
-// playRefused compares why the rules were not loaded with what must be said:
-// each line is a text that must be in it.
+// playRefused compares why the rules were not loaded with the expected texts: each line of text
+// must be in the refusal.
 func playRefused(text string, first int, refusal error) (res Result) {
 	got := "the rules were accepted"
 	if problems, ok := errors.AsType[floodmark.Problems](refusal); ok {
@@ -152,7 +153,7 @@ func playRefused(text string, first int, refusal error) (res Result) {
 	return res
 }
 
-// WithJournal returns the story with this journal in it.
+// WithJournal returns the story with this journal as its journal.
 func WithJournal(data []byte, journal string) []byte {
 	ar := txtar.Parse(data)
 	for i, f := range ar.Files {
@@ -165,8 +166,7 @@ func WithJournal(data []byte, journal string) []byte {
 	return txtar.Format(ar)
 }
 
-// Title is the story's first sentence, as valid text of at most MaxTitle
-// letters.
+// Title returns the story's first sentence, as valid text of at most MaxTitle letters.
 func Title(data []byte) string {
 	text := strings.Join(strings.Fields(string(txtar.Parse(data).Comment)), " ")
 	if i := strings.Index(text, ". "); i >= 0 {
@@ -175,7 +175,7 @@ func Title(data []byte) string {
 	return shorten(text, MaxTitle)
 }
 
-// load reads the rules of a story, or with a prefix those it is judged again by.
+// load reads the rules of a story or, with a prefix, the rules by which it is judged again.
 func load(name string, ar *txtar.Archive, shipped *catalog.Catalog, prefix string) (kernel.Rules, floodmark.Problems, error) {
 	var layers []policy.Layer
 	if text, ok := fileOr(ar, prefix+"policy", "policy"); ok {
@@ -199,8 +199,8 @@ func load(name string, ar *txtar.Archive, shipped *catalog.Catalog, prefix strin
 	return kernel.NewRules(p, catalog.New(user, shipped)), problems, nil
 }
 
-// checkParts refuses a file whose parts are not clearly one story, or that
-// could not fail.
+// checkParts returns an error for a file whose parts are not clearly one story, or that could not
+// fail.
 func checkParts(name string, data []byte, ar *txtar.Archive) error {
 	known := append([]string{"policy", "project", "catalog", "story", "journal", "refused"}, replayParts()...)
 	seen := map[string]bool{}
@@ -233,7 +233,7 @@ func file(ar *txtar.Archive, name string) (string, bool) {
 	return "", false
 }
 
-// fileOr is the one file, or else the other.
+// fileOr returns the file name if there is one, else the file other.
 func fileOr(ar *txtar.Archive, name, other string) (string, bool) {
 	if text, ok := file(ar, name); ok {
 		return text, true
@@ -241,7 +241,7 @@ func fileOr(ar *txtar.Archive, name, other string) (string, bool) {
 	return file(ar, other)
 }
 
-// lineOf is the number of the first line inside the nth part of that name.
+// lineOf returns the number of the first line inside the nth part with this name.
 func lineOf(data []byte, name string, nth int) int {
 	for i, line := range strings.Split(string(data), "\n") {
 		if strings.TrimSpace(line) == "-- "+name+" --" {

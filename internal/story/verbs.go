@@ -70,7 +70,7 @@ func (w *world) act(verb, rest string) (string, error) {
 	return w.event(ev)
 }
 
-// around changes the world the monitor is in.
+// around plays a verb that changes the world around the monitor.
 func (w *world) around(verb, rest string) error {
 	name, boxes := strings.CutSuffix(rest, " boxes")
 	switch {
@@ -107,7 +107,7 @@ func (w *world) around(verb, rest string) error {
 	return nil
 }
 
-// pushOf returns what is known of a push from here on.
+// pushOf returns what a push would send from here on.
 func pushOf(text string) *hook.Push {
 	if why, is := strings.CutPrefix(text, "unseen "); is {
 		return &hook.Push{Unseen: why}
@@ -122,7 +122,7 @@ func pushOf(text string) *hook.Push {
 	return p
 }
 
-// agents are the agents whose tools the story's catalog knows.
+// agents returns the agents whose tools the story's catalog knows.
 func (w *world) agents() []string {
 	known := map[string]bool{}
 	for _, p := range w.rules.Catalog.Profiles() {
@@ -133,12 +133,12 @@ func (w *world) agents() []string {
 	return slices.Sorted(maps.Keys(known))
 }
 
-// lines puts line breaks where a text says \n; \\n stands for those two letters.
+// lines replaces \n in a text by a line break, and \\n by the two characters \n.
 func lines(text string) string {
 	return strings.NewReplacer(`\\n`, `\n`, `\n`, "\n").Replace(text)
 }
 
-// read turns a verb into the hook event it stands for.
+// read returns the hook event for a verb.
 func (w *world) read(verb, rest string) (hook.Event, error) {
 	switch verb {
 	case "start":
@@ -187,7 +187,7 @@ func (w *world) read(verb, rest string) (hook.Event, error) {
 	return hook.Event{}, unknownVerb(verb)
 }
 
-// needs refuses a verb that says nothing.
+// needs returns an error if a verb has no text.
 func needs(verb, text string) error {
 	if text == "" {
 		return misused(verb, fmt.Errorf("behind «%s» something is missing", verb))
@@ -239,8 +239,8 @@ func message(verb, rest string) (hook.Event, error) {
 	return ev, err
 }
 
-// originKinds are the kinds a message can come from. The monitor takes any word
-// and believes none it does not know; to say one, there is «hook».
+// originKinds lists the known kinds of origins. The monitor accepts any word as a kind and does not
+// trust unknown ones; a story can send one with «hook».
 func originKinds() []string {
 	var list []string
 	for _, k := range []floodmark.OriginKind{
@@ -338,13 +338,12 @@ func (w *world) tool(verb, rest string) (hook.Event, error) {
 	}
 	c.Args = args
 	s.call = c
-	const walled = "codex" // in its own sandbox no box reaches a host
+	const walled = "codex" // a box in this agent's own sandbox reaches no host
 	return hook.Event{Point: hook.BeforeToolCall, Call: c, Boxes: w.boxes, Push: w.push, Holes: w.boxes && floodmark.Program(w.agent) != walled}, nil
 }
 
-// arguments reads what a call is made with and returns what stands behind it.
-// What begins with «!» is passed on as it stands, to the end of the line: the
-// way to say that an agent sent what cannot be read.
+// arguments reads the arguments of a call and returns the text after them. Arguments that begin
+// with «!» are passed on unchanged, to the end of the line, so that a story can send invalid ones.
 func arguments(verb, text string) (args json.RawMessage, rest string, err error) {
 	if text == "" || strings.HasPrefix(text, "& ") {
 		return nil, text, nil
@@ -420,7 +419,7 @@ func (w *world) setAuditor(rest string) error {
 	return nil
 }
 
-// setVerifier says what a gate answers from here on.
+// setVerifier sets what a gate answers from here on.
 func (w *world) setVerifier(rest string) error {
 	name, rest, _ := strings.Cut(rest, " ")
 	word, reason, _ := strings.Cut(rest, " ")
@@ -439,7 +438,7 @@ func (w *world) setVerifier(rest string) error {
 	return nil
 }
 
-// splitTool parts «server/tool»; a name without a slash is a built-in tool.
+// splitTool splits «server/tool». A name without a slash is a built-in tool.
 func splitTool(name string) (server, tool string) {
 	if server, tool, ok := strings.Cut(name, "/"); ok {
 		return server, tool
@@ -447,7 +446,7 @@ func splitTool(name string) (server, tool string) {
 	return "", name
 }
 
-// unmarshal reads JSON behind which nothing may stand.
+// unmarshal reads JSON and refuses any text after it.
 func unmarshal(verb, text string, into any) error {
 	rest, err := decode(verb, text, into)
 	if err == nil && rest != "" {
@@ -456,7 +455,7 @@ func unmarshal(verb, text string, into any) error {
 	return err
 }
 
-// decode reads JSON and returns what stands behind it.
+// decode reads JSON and returns the text after it.
 func decode(verb, text string, into any) (rest string, err error) {
 	dec := json.NewDecoder(strings.NewReader(text))
 	dec.DisallowUnknownFields()
@@ -466,7 +465,7 @@ func decode(verb, text string, into any) (rest string, err error) {
 	return strings.TrimSpace(text[dec.InputOffset():]), nil
 }
 
-// plainError says in words what encoding/json says as the end of a file.
+// plainError replaces the errors of encoding/json about the end of the input by plainer ones.
 func plainError(err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):

@@ -19,36 +19,36 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A world is the small world a story happens in: sessions, a clock, an owner
-// with a channel of his own, and perhaps an auditor.
+// A world is everything around the monitor in a story: sessions, a clock, an owner with an
+// authenticated channel, and perhaps an auditor and verifiers.
 type world struct {
 	rules    kernel.Rules
 	now      time.Time
 	key      provenance.Key
 	sessions map[floodmark.SessionID]*session
-	contents map[floodmark.Digest]provenance.Postings // what was indexed, by content
+	contents map[floodmark.Digest]provenance.Postings // the index of each content
 	store    *store
 	order    []floodmark.SessionID
 	agent    string
-	boxes    bool       // its door runs commands in a box if told to
+	boxes    bool       // the agent's hook can run commands in a box
 	push     *hook.Push // what a push would send, if it is reviewed
 	current  floodmark.SessionID
 
 	tickets   int
 	code      string                        // the last code the owner's channel got
 	ticket    floodmark.TicketID            // the last question
-	questions map[floodmark.TicketID]int    // every question, and how many calls it shows
-	places    map[floodmark.TicketID]string // what has to be picked in those that want it
+	questions map[floodmark.TicketID]int    // all questions, and how many calls each shows
+	places    map[floodmark.TicketID]string // the place to pick, for questions that need one
 
 	opinion audit.Opinion                // what the auditor says
 	reply   hook.Reply                   // the last answer
-	out     kernel.Output                // all that came with it
+	out     kernel.Output                // everything that came with the last answer
 	asked   string                       // what the auditor was last shown
-	gates   map[string]kernel.GateAnswer // answers of verifiers; without one none is asked
+	gates   map[string]kernel.GateAnswer // answers of verifiers; one without an answer is not asked
 	shown   string                       // what verifiers were last shown
 
-	pauses   map[floodmark.SessionID]floodmark.Pause // of a session; of all behind the empty name
-	warnings string                                  // what loading the policy said
+	pauses   map[floodmark.SessionID]floodmark.Pause // by session; the empty name is for all sessions
+	warnings string                                  // the warnings of loading the policy
 }
 
 // A session is one session's facts and what follows from them.
@@ -58,7 +58,7 @@ type session struct {
 	state *kernel.State
 	index *postings.Memory
 	call  hook.Call // the last call, for «returns»
-	boxed bool      // it runs in a box
+	boxed bool      // the last call runs in a box
 }
 
 func newWorld(rules kernel.Rules) *world {
@@ -75,8 +75,8 @@ func newWorld(rules kernel.Rules) *world {
 	}
 }
 
-// play plays one line: «verb rest -> answer». It returns a mistake if the
-// answer is not the wanted one, and whether anything was compared.
+// play plays one line: «verb rest -> answer». It returns a mistake if the answer is not the
+// expected one, and whether anything was compared.
 func (w *world) play(line string) (*Mistake, bool, error) {
 	verb, rest := cutVerb(line)
 	if verb == "expect" || verb == "mark" {
@@ -121,7 +121,7 @@ func cutVerb(line string) (verb, rest string) {
 	return line[:i], strings.TrimSpace(line[i:])
 }
 
-// detail adds the reasons of a wrong answer, for its writer.
+// detail returns the first reason of the last answer, for the writer of a story.
 func (w *world) detail() string {
 	for _, r := range w.reply.Decision.Reasons {
 		return fmt.Sprintf(" (%s: %s)", r.Rule, r.Text)
@@ -129,7 +129,7 @@ func (w *world) detail() string {
 	return ""
 }
 
-// fill puts in what only the owner's channel knows.
+// fill replaces $code, $ticket and $place by their values, which only the owner's channel knows.
 func (w *world) fill(rest string) (string, error) {
 	for _, name := range []string{"$code", "$ticket", "$place"} {
 		if w.ticket == "" && strings.Contains(rest, name) {
@@ -139,7 +139,7 @@ func (w *world) fill(rest string) (string, error) {
 	return strings.NewReplacer("$code", w.code, "$ticket", string(w.ticket), "$place", w.places[w.ticket]).Replace(rest), nil
 }
 
-// session returns the current session, made on first use.
+// session returns the current session and creates it on first use.
 func (w *world) session() *session {
 	s, ok := w.sessions[w.current]
 	if !ok {
@@ -174,7 +174,7 @@ func (w *world) input(ev hook.Event) kernel.Input {
 	return in
 }
 
-// event tells the monitor something and applies the reply. An Audit verdict goes to the story's
+// event sends an event to the monitor and applies the reply. An Audit verdict goes to the story's
 // auditor at once.
 func (w *world) event(ev hook.Event) (string, error) {
 	ev.Agent, ev.Session = w.agent, w.current
@@ -203,8 +203,8 @@ func (w *world) event(ev hook.Event) (string, error) {
 	return verdict(w.reply.Decision), nil
 }
 
-// verify asks the story's verifiers about a call that waits for them, if it has
-// all of them.
+// verify asks the story's verifiers about a call that waits for them, if the story has an answer of
+// each.
 func (w *world) verify(ev hook.Event, asking *kernel.Asking, h kernel.Hearing) error {
 	if asking == nil {
 		return nil
@@ -224,7 +224,7 @@ func (w *world) verify(ev hook.Event, asking *kernel.Asking, h kernel.Hearing) e
 	return w.take(out)
 }
 
-// command is a command of the owner on an authenticated channel.
+// command plays a command of the owner on an authenticated channel.
 func (w *world) command(cmd approval.Command) (string, error) {
 	cmd.By, cmd.Channel = "owner", "console"
 	in := w.input(hook.Event{})
@@ -239,7 +239,7 @@ func (w *world) command(cmd approval.Command) (string, error) {
 	return w.reply.Notice, nil
 }
 
-// take writes facts down, through their encoding, before it reads the answer.
+// take records the facts of an output, through their encoding, and then applies its reply.
 func (w *world) take(out kernel.Output) error {
 	for _, c := range out.Indexed {
 		w.contents[c.Digest] = w.key.Postings(c.Text)
@@ -297,13 +297,13 @@ func (w *world) record(s *session, facts []floodmark.Fact) error {
 	return nil
 }
 
-// leaks reports whether a code stands in what goes to the agent.
+// leaks reports whether a reply to the agent contains a code.
 func (w *world) leaks(out kernel.Output) bool {
 	text, err := json.Marshal(out.Reply)
 	return err != nil || strings.Contains(string(text), w.code) || out.Ask != nil && out.Ask.Code != "" && strings.Contains(string(text), out.Ask.Code)
 }
 
-// restart forgets everything but the journal.
+// restart rebuilds the state of all sessions from their facts.
 func (w *world) restart() error {
 	for id, s := range w.sessions {
 		state, err := kernel.Replay(s.facts)
