@@ -19,11 +19,11 @@ import (
 const (
 	// callTime bounds one call.
 	callTime = time.Minute
-	// maxAnswer bounds what the fleet says at once: the largest is a bundle.
+	// maxAnswer bounds one answer of the fleet; the largest is a bundle.
 	maxAnswer = 4 << 20
 )
 
-// A Caller speaks to one fleet, with one token, over TLS.
+// A Caller makes calls to one fleet, with one token, over TLS.
 type Caller struct {
 	// Web adds the token to each request. It follows no redirect.
 	Web *http.Client
@@ -35,7 +35,7 @@ type Caller struct {
 	transport *http.Transport
 }
 
-// Dial prepares to call. Nothing is sent yet.
+// Dial returns a caller for a fleet. Nothing is sent yet.
 func Dial(address, authority, token string) (*Caller, error) {
 	if err := CheckURL(address); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func Dial(address, authority, token string) (*Caller, error) {
 		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS13, RootCAs: roots}, ForceAttemptHTTP2: true,
 		IdleConnTimeout: time.Minute, MaxIdleConnsPerHost: 2, TLSHandshakeTimeout: 20 * time.Second,
 	}
-	// Redirects are not followed: a token is for the fleet it was given for.
+	// Redirects are not followed, because a token is only for the fleet it was given for.
 	web := &http.Client{
 		Transport: bearer{t, token}, Timeout: callTime,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -62,7 +62,7 @@ func Dial(address, authority, token string) (*Caller, error) {
 	return c, nil
 }
 
-// Close lets the connections go.
+// Close closes the connections.
 func (c *Caller) Close() { c.transport.CloseIdleConnections() }
 
 // bearer adds a token to requests.
@@ -78,7 +78,7 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.next.RoundTrip(r)
 }
 
-// Why says to people what went wrong with a call; it holds no secret.
+// Why returns what went wrong with a call, for people. It contains no secret.
 func (c *Caller) Why(err error) string {
 	var said *connect.Error
 	var refused *BundleError
@@ -106,7 +106,7 @@ func Ended(err error) bool {
 	return connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeUnauthenticated
 }
 
-// maxSaid bounds what is repeated of a fleet's words.
+// maxSaid bounds a message of the fleet that is repeated.
 const maxSaid = 200
 
 func shorten(text string) string {
@@ -116,7 +116,7 @@ func shorten(text string) string {
 	return text
 }
 
-// whyNot says to people why a laptop did not join, and what to do.
+// whyNot returns why a laptop did not join, and what to do, for people.
 func (c *Caller) whyNot(err error, named bool) string {
 	const need = "it takes a token that «floodmark fleet token create NAME --kind enrol» made there, or a login with the role laptop"
 	switch {
@@ -141,14 +141,14 @@ func unknownPerson(err error) string {
 		return ""
 	}
 	why, is := strings.CutPrefix(said.Message(), "nobody known: ")
-	if !is || strings.HasPrefix(why, "send ") { // which helps programs
+	if !is || strings.HasPrefix(why, "send ") { // that text is for programs
 		return ""
 	}
 	return shorten(why)
 }
 
-// Enrol makes this laptop a machine of the fleet. Credential authenticates the person or the
-// program that sets laptops up; it is not stored.
+// Enrol makes this laptop a machine of the fleet. credential belongs to the person or the program
+// that sets laptops up; it is not stored.
 func Enrol(ctx context.Context, address, authority, credential string, r *wire.EnrolRequest, now time.Time) (Membership, error) {
 	c, err := Dial(address, authority, credential)
 	if err != nil {

@@ -9,27 +9,27 @@ import (
 	"github.com/floodmark/floodmark/internal/bundle"
 )
 
-// A Kept is the bundle that a laptop stores on disk, and what it must not forget. It is checked
-// again whenever it is read.
+// A Kept is the bundle that a laptop stores on disk, with what must not be forgotten about bundles.
+// The bundle is verified again whenever it is read.
 //
 // Rules for changing it: fields are only added, and the absence of one must mean the safest value.
 type Kept struct {
 	// Sealed is the bundle as its author signed it; empty for none.
 	Sealed []byte `json:"sealed,omitempty"`
-	// Version is which one the fleet meant.
+	// Version is the version that the fleet gave to this machine.
 	Version uint64 `json:"version,omitempty"`
-	// Floor is the highest floor of all bundles that were opened here. What is
-	// below is never used again.
+	// Floor is the highest floor of all bundles that were opened here. Versions below it are never
+	// used again.
 	Floor uint64 `json:"floor,omitempty"`
-	// Latest is the latest time that was seen. A clock that is set back does not
-	// revive what has expired.
+	// Latest is the latest time that was seen, so that an expired bundle stays expired if the clock
+	// is set back.
 	Latest time.Time `json:"latest,omitzero"`
 }
 
-// maxKept bounds the file: a bundle in base64, with room.
+// maxKept bounds the file: a bundle in base64, and some room.
 const maxKept = int64(bundle.MaxSealedBytes*3/2 + 64<<10)
 
-// LoadKept returns what is kept in a file; the zero Kept if there is none.
+// LoadKept reads a file; it returns the zero Kept if there is none.
 func LoadKept(path string) (Kept, error) {
 	var k Kept
 	_, err := load(path, maxKept, &k)
@@ -39,7 +39,7 @@ func LoadKept(path string) (Kept, error) {
 	return k, nil
 }
 
-// Save writes it, so that no other user can read it.
+// Save writes k to a file that no other user can read.
 func (k Kept) Save(path string) error { return save(path, k) }
 
 // Open returns the bundle if it may be used now.
@@ -64,19 +64,18 @@ func (k Kept) Open(m Membership, now time.Time) (bundle.Bundle, error) {
 // errNoBundle says that the fleet gave this machine no rules.
 var errNoBundle = errors.New("the fleet has no rules for this machine")
 
-// Take returns what to store after the fleet has sent a bundle. One that cannot be used changes
-// nothing but what it reveals about older ones.
+// Take returns what to store after the fleet has sent a bundle. If the bundle cannot be used, Take
+// returns k unchanged and an error.
 func (k Kept) Take(m Membership, sealed []byte, version, floor uint64, now time.Time) (Kept, error) {
 	next := Kept{Sealed: sealed, Version: version, Floor: k.Floor, Latest: later(k.Latest, now)}
 	if version == 0 {
-		return Kept{Floor: k.Floor, Latest: next.Latest}, nil // it was taken back, and nothing given instead
+		return Kept{Floor: k.Floor, Latest: next.Latest}, nil // the fleet withdrew the bundle and gave no other
 	}
 	b, err := next.Open(m, now)
 	if err != nil {
 		return k, fmt.Errorf("bundle %d of the fleet is not used: %w", version, err)
 	}
-	// The fleet's word on the floor is not signed: it counts only as far as it leaves this version
-	// in use.
+	// The fleet's floor is not signed, so it is capped at this version.
 	next.Floor = max(next.Floor, b.Floor, min(floor, version))
 	return next, nil
 }

@@ -11,64 +11,66 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Options are what a link is made of.
+// Options describe a link.
 type Options struct {
 	Membership Membership
 	Journal    journal.Journal
-	// Report returns what runs here. The link adds how far it is behind.
+	// Report returns what runs on this laptop. The link adds how far it is behind.
 	Report func(ctx context.Context) *wire.ReportMachineRequest
-	// Have returns the version of the stored bundle; Take gets another one that the fleet means for
-	// this machine, with the oldest version still allowed, as the fleet says.
+	// Have returns the version of the stored bundle. Take receives another bundle that the fleet
+	// has for this machine, with its version and the oldest version still allowed according to the
+	// fleet.
 	Have func() uint64
 	Take func(version, floor uint64, sealed []byte) error
 	Now  func() time.Time
-	// Every is the time between two contacts, ReportEvery between two reports; zero
-	// means the usual.
+	// Every is the time between two contacts, ReportEvery the time between two reports; zero means
+	// the default.
 	Every, ReportEvery time.Duration
-	// Wait waits between two contacts, and returns false if ctx ended; nil for a timer.
+	// Wait waits between two contacts, and returns false if ctx ended. If it is nil, a timer is
+	// used.
 	Wait func(ctx context.Context, d time.Duration) bool
 }
 
-// The defaults. Each wait is shortened or lengthened at random, so that laptops do not come all at
-// once.
+// The defaults. Each wait is shortened or lengthened at random, so that the laptops of a fleet do
+// not call all at once.
 const (
 	usualEvery  = 20 * time.Second
 	usualReport = 2 * time.Minute
 	firstWait   = time.Second
 	longestWait = 5 * time.Minute
 	endedWait   = 10 * time.Minute
-	// recheckEvery is how often the fleet is asked about all sessions again: it may
-	// have lost what it confirmed.
+	// recheckEvery is how often the fleet is asked about all sessions again, because it may have
+	// lost entries that it confirmed.
 	recheckEvery = time.Hour
 )
 
 // A State is the state of a link, for people.
 type State struct {
-	// Contact is when the fleet last answered to everything; zero for never.
+	// Contact is when all calls of a contact last succeeded; zero for never.
 	Contact time.Time
-	// Trouble is why it does not now; empty if it does.
+	// Trouble is why the last contact failed; empty if it succeeded.
 	Trouble string
 	// Ended says that the fleet no longer knows this machine.
 	Ended bool
-	// Behind is how many sessions are not known to be uploaded whole; Forked of how
-	// many the fleet has something else.
+	// Behind is how many sessions are not known to be uploaded completely. Forked is of how many
+	// the fleet has different entries.
 	Behind, Forked int64
 }
 
-// A Link keeps a laptop in touch with its fleet. Run does all the work.
+// A Link keeps a laptop in contact with its fleet. Run does all the work.
 type Link struct {
 	opts   Options
 	caller *Caller
 	up     uploader
-	// checked and reported are when all sessions were last asked about, and when
-	// the last report was sent.
+	// checked is when the fleet was last asked about all sessions. reported is when the last report
+	// was sent.
 	checked, reported time.Time
 
 	mu    sync.Mutex // guards state
 	state State
 }
 
-// New makes a link. Nothing is sent before Run.
+// New returns a link. Nothing is sent before Run.
 func New(o Options) (*Link, error) {
 	c, err := Dial(o.Membership.URL, o.Membership.Authority, o.Membership.Token)
 	if err != nil {
@@ -89,14 +91,14 @@ func New(o Options) (*Link, error) {
 // Close ends the connections of a link. Run does that itself when it returns.
 func (l *Link) Close() { l.caller.Close() }
 
-// State says how the link is doing.
+// State returns the state of the link.
 func (l *Link) State() State {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.state
 }
 
-// Run stays in touch until ctx ends. It retries after every error.
+// Run makes contact again and again until ctx ends. It retries after every error.
 func (l *Link) Run(ctx context.Context) {
 	defer l.Close()
 	wait := firstWait
@@ -120,7 +122,7 @@ func (l *Link) Run(ctx context.Context) {
 	}
 }
 
-// sleep is what Wait usually is.
+// sleep is the default of [Options.Wait].
 func sleep(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
@@ -130,15 +132,15 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// jitter is between half of d and one and a half.
+// jitter returns a random time between half of d and one and a half times d.
 func jitter(d time.Duration) time.Duration {
 	return d/2 + time.Duration(rand.Int64N(int64(d)+1)) //nolint:gosec // nothing depends on it being a secret
 }
 
-// Once is one contact: rules first, then facts, then a report.
+// Once makes one contact: it fetches rules, uploads facts, then sends a report.
 func (l *Link) Once(ctx context.Context) error {
 	err := l.contact(ctx)
-	if ctx.Err() != nil { // we ended it ourselves: that says nothing of the fleet
+	if ctx.Err() != nil { // we ended the contact ourselves, so the fleet is not in trouble
 		return err
 	}
 	l.mu.Lock()
@@ -168,7 +170,7 @@ func (l *Link) contact(ctx context.Context) error {
 	if err := errors.Join(err, l.report(ctx, behind)); err != nil {
 		return err
 	}
-	if refused != nil { // all else was done
+	if refused != nil { // everything else succeeded
 		return refused
 	}
 	return nil
@@ -182,7 +184,7 @@ func (e *BundleError) Error() string { return e.Err.Error() }
 // Unwrap returns the reason.
 func (e *BundleError) Unwrap() error { return e.Err }
 
-// FetchBundle asks which rules are meant for this machine, and takes them.
+// FetchBundle asks which rules the fleet has for this machine, and passes new ones to Take.
 func (l *Link) FetchBundle(ctx context.Context) error {
 	have := l.opts.Have()
 	got, err := l.caller.fleet.FetchBundle(ctx, &wire.FetchBundleRequest{Have: have})

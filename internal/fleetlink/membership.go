@@ -1,9 +1,9 @@
-// Package fleetlink connects a laptop to the fleet it joined: it uploads facts in order, reports
-// what runs here, and fetches the rules that are meant for this machine. It decides nothing, and no
-// decision waits for it. A laptop that never joined has none.
+// Package fleetlink connects a laptop to the fleet it joined. It uploads facts in order, reports
+// what runs on the laptop, and fetches the rules for this machine. It decides nothing, and no
+// decision waits for it. A laptop that did not join has no link.
 //
-// The laptop stores no note of how far it has uploaded. It asks the fleet at each start and every
-// hour, so neither a kill nor a fleet that lost what it confirmed leaves a hole.
+// The laptop does not store how far it has uploaded. It asks the fleet at each start and every
+// hour, so that no entries stay missing after a crash of the laptop or a loss of data at the fleet.
 package fleetlink
 
 import (
@@ -30,37 +30,37 @@ import (
 // A Membership is what a laptop knows of the fleet it joined. The token is
 // secret.
 //
-// Rules for changing it: fields are only added, and the absence of one must mean
-// what it meant before.
+// Rules for changing it: fields are only added, and the absence of a field must mean what it meant
+// before.
 type Membership struct {
 	Version int `json:"version"`
 	// URL is where the fleet answers.
 	URL string `json:"url"`
-	// Authority are the certificates of the fleet's authorities, in PEM; empty for those the
-	// machine trusts.
+	// Authority has the certificates of the fleet's authorities, in PEM. If it is empty, the
+	// authorities that the machine trusts are used.
 	Authority string `json:"authority,omitempty"`
 	Tenant    string `json:"tenant,omitempty"`
 	Machine   string `json:"machine"`
 	Token     string `json:"token"`
-	// Keys are those of the authors whose bundles are accepted, as given when the laptop joined.
-	// Without keys the owner's own policy holds.
+	// Keys are the keys of the authors whose bundles are accepted, as given when the laptop joined.
+	// Without keys the owner's own policy is in effect.
 	Keys   []string  `json:"keys,omitempty"`
 	Joined time.Time `json:"joined"`
-	// NoAsking says that questions stay on this laptop.
+	// NoAsking says that questions are not shown by the fleet.
 	NoAsking bool `json:"noAsking,omitempty"`
 }
 
 const (
 	membershipVersion = 1
 	maxMembership     = 1 << 20
-	// MaxAuthority bounds a file of certificates: it must fit into one request.
+	// MaxAuthority bounds a file of certificates, which must fit into one request.
 	MaxAuthority = 48 << 10
 	fileMode     = 0o600
 )
 
-// Load returns the membership in a file; false if there is none. A file that
-// others can read, or that is damaged, is an error: a laptop that joined must not
-// take itself for one that did not.
+// Load returns the membership in a file; false if there is none. A file that others can read, or
+// that is damaged, is an error, because a laptop that joined must not be taken for one that did
+// not.
 func Load(path string) (Membership, bool, error) {
 	var m Membership
 	found, err := load(path, maxMembership, &m)
@@ -73,8 +73,8 @@ func Load(path string) (Membership, bool, error) {
 	return m, true, nil
 }
 
-// check refuses what no fleet may give: what is kept must be readable again, and
-// shown to people.
+// check returns why a fleet must not give this membership, or nil. It must be readable again after
+// it is stored, and can be shown to people.
 func (m Membership) check() error {
 	_, keys := m.keys()
 	switch {
@@ -90,28 +90,28 @@ func (m Membership) check() error {
 	return nil
 }
 
-// maxText bounds each text that a fleet gives.
+// maxText bounds each text from a fleet.
 const maxText = 512
 
-// name reports whether a text is one word that can be printed.
+// name reports whether a text is one printable word.
 func name(s string) bool {
 	odd := func(r rune) bool { return !unicode.IsPrint(r) || unicode.IsSpace(r) }
 	return s != "" && len(s) <= maxText && utf8.ValidString(s) && !strings.ContainsFunc(s, odd)
 }
 
-// Save writes the membership, so that no other user can read it.
+// Save writes the membership to a file that no other user can read.
 func (m Membership) Save(path string) error {
 	m.Version = membershipVersion
 	return save(path, m)
 }
 
-// Print tells memberships apart without telling their secrets. Fields that are
-// added must be left out while they are empty, so that it stays the same.
+// Print returns a hash that identifies a membership without revealing its secrets. A new field must
+// be omitted while it is empty, so that the hash stays the same.
 func (m Membership) Print() string {
 	m.Version = membershipVersion
 	data, err := json.Marshal(m)
 	if err != nil {
-		return "" // it is like no other
+		return "" // never happens
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:16])
@@ -129,7 +129,7 @@ func CheckURL(text string) error {
 	return nil
 }
 
-// Roots are the authorities in PEM; nil for those the machine trusts.
+// Roots returns the authorities in PEM; nil for those that the machine trusts.
 func Roots(authority string) (*x509.CertPool, error) {
 	if len(authority) > MaxAuthority {
 		return nil, fmt.Errorf("it holds more than %d bytes", MaxAuthority)
@@ -150,7 +150,7 @@ func load(path string, limit int64, into any) (found bool, err error) {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(into); err != nil {
-		return false, fmt.Errorf("%s: it is damaged", path) // what it says may be secret
+		return false, fmt.Errorf("%s: it is damaged", path) // the error of the decoder may contain a secret
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return false, fmt.Errorf("%s: it is damaged", path)

@@ -13,32 +13,32 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// An uploader copies a journal to the fleet. How far that is, the fleet told this process; a new
-// process asks again.
+// An uploader copies a journal to the fleet. It knows how far the copy is only from the fleet's
+// answers to this process; a new process asks again.
 type uploader struct {
 	journal journal.Journal
 	fleet   wire.MachineServiceClient
 
-	mark   journal.Mark // all that was written up to it is there
+	mark   journal.Mark // the fleet has everything that was written up to it
 	forked map[floodmark.SessionID]bool
 }
 
 const (
 	// headsAtOnce is how many sessions the fleet is asked about at once.
 	headsAtOnce = 500
-	// partEntries and partBytes bound one upload, besides a single large entry.
+	// partEntries and partBytes bound one upload. A single large entry may exceed partBytes.
 	partEntries = 256
 	partBytes   = 1 << 20
-	// triesOfSession is how often a session is restarted because the fleet had less of it than it
-	// had said.
+	// triesOfSession is how often the upload of a session is started because the fleet had fewer
+	// entries of it than it had said.
 	triesOfSession = 3
 )
 
-// run uploads what was written since it last did. It returns how many sessions are not known to be
-// there whole. One that cannot be uploaded delays no other; it is retried each time, and so is all
-// behind it.
+// run uploads what was written since its last call. It returns how many sessions are not known to
+// be uploaded completely. A session that cannot be uploaded does not delay others; it and
+// everything written after it are tried again at each call.
 func (u *uploader) run(ctx context.Context) (behind int64, err error) {
-	var stuck error // the first of those
+	var stuck error // the error of the first session that cannot be uploaded
 	for from := u.mark; ; {
 		heads, more, err := u.heads(ctx, from)
 		if err != nil || len(heads) == 0 {
@@ -73,8 +73,7 @@ func (u *uploader) run(ctx context.Context) (behind int64, err error) {
 	}
 }
 
-// count is how many sessions were written to since a mark, as far as the journal
-// tells.
+// count returns how many sessions were written since a mark, as far as the journal can be read.
 func (u *uploader) count(ctx context.Context, from journal.Mark) (n int64) {
 	for h, err := range u.journal.Heads(ctx, from) {
 		if err != nil {
@@ -87,29 +86,29 @@ func (u *uploader) count(ctx context.Context, from journal.Mark) (n int64) {
 	return n
 }
 
-// mine reports whether a session is one that is uploaded.
+// mine reports whether a session is to be uploaded.
 func mine(h journal.Head) bool { return h.Session.Tenant == "" && h.Link.Seq > 0 }
 
-// same reports whether the fleet has all of a session.
+// same reports whether the fleet has exactly all entries of a session.
 func same(h journal.Head, there *wire.MirrorHead) bool {
 	return there.GetSeq() == h.Link.Seq && string(there.GetHash()) == string(h.Link.Hash[:])
 }
 
-// ofOne reports whether an error is about one session and would be there again:
-// the laptop's own copy of it is broken, or the fleet does not take it.
+// ofOne reports whether an error is about one session only and would come again: the laptop's own
+// copy of the session is broken, or the fleet refuses it.
 func ofOne(err error) bool {
 	refused := connect.IsWireError(err) && connect.CodeOf(err) == connect.CodeInvalidArgument
 	return refused || errors.Is(err, journal.ErrBroken) || errors.Is(err, errAnswer)
 }
 
 var (
-	// errAnswer says that the fleet answered something else than was asked.
+	// errAnswer says that an answer of the fleet does not fit the request.
 	errAnswer = errors.New("the fleet's answer does not fit")
-	// errOwn says that the laptop's own journal did not tell what is in it.
+	// errOwn says that the laptop's own journal could not be read.
 	errOwn = errors.New("read this laptop's own journal")
 )
 
-// there asks the fleet how far it has sessions.
+// there asks the fleet where its copies of sessions end.
 func (u *uploader) there(ctx context.Context, heads []journal.Head) ([]*wire.MirrorHead, error) {
 	names := make([][]byte, len(heads))
 	for i, h := range heads {
@@ -125,7 +124,7 @@ func (u *uploader) there(ctx context.Context, heads []journal.Head) ([]*wire.Mir
 	return got.GetHeads(), nil
 }
 
-// heads are the next sessions that were written to, in the order of writing.
+// heads returns the next sessions that were written, in the order of writing.
 func (u *uploader) heads(ctx context.Context, from journal.Mark) (list []journal.Head, more bool, err error) {
 	for h, err := range u.journal.Heads(ctx, from) {
 		if err != nil {
@@ -141,16 +140,16 @@ func (u *uploader) heads(ctx context.Context, from journal.Mark) (list []journal
 	return list, false, ctx.Err()
 }
 
-// session uploads one session from where the fleet is.
+// session uploads one session from where the fleet's copy ends.
 func (u *uploader) session(ctx context.Context, h journal.Head, there *wire.MirrorHead) error {
 	at := there.GetSeq()
 	for range triesOfSession {
 		switch {
 		case same(h, there) || u.forked[h.Session.ID]:
-			return nil // what the fleet has stays: nothing can be added to it from here
+			return nil // the fleet keeps what it has, so nothing can be added to it
 		case at >= h.Link.Seq:
-			// The fleet has something else, or more: this journal was put back from a
-			// copy, or changed. The last entry tells the fleet which.
+			// The fleet has different entries, or more: this journal was restored from a copy, or
+			// changed. The last entry lets the fleet find out which.
 			if at > h.Link.Seq {
 				u.split(h.Session.ID)
 			}
@@ -165,8 +164,8 @@ func (u *uploader) session(ctx context.Context, h journal.Head, there *wire.Mirr
 	return fmt.Errorf("%w: it knows less of a session than it said", errAnswer)
 }
 
-// parts uploads a session behind a number. It is done unless there is a gap
-// before what it sent; then it returns where to begin.
+// parts uploads the entries of a session after a number. If the fleet reports a gap, done is false
+// and next is the number to begin after.
 func (u *uploader) parts(ctx context.Context, s journal.Session, after uint64) (next uint64, done bool, err error) {
 	start, err := u.journal.Begin(ctx, s)
 	if err != nil {
@@ -215,7 +214,7 @@ func (u *uploader) send(ctx context.Context, s floodmark.SessionID, p *part) (ne
 	return 0, false, fmt.Errorf("%w: outcome %q", errAnswer, shorten(got.GetOutcome()))
 }
 
-// split notes a session of which the fleet has something else.
+// split records a session of which the fleet has different entries.
 func (u *uploader) split(s floodmark.SessionID) {
 	if u.forked == nil {
 		u.forked = map[floodmark.SessionID]bool{}
@@ -223,7 +222,7 @@ func (u *uploader) split(s floodmark.SessionID) {
 	u.forked[s] = true
 }
 
-// A part is an upload while it is put together.
+// A part is an upload that is being put together.
 type part struct {
 	request *wire.UploadRequest
 	bytes   int
@@ -231,7 +230,7 @@ type part struct {
 
 func (p *part) empty() bool { return len(p.request.Entries) == 0 && len(p.request.Tombstone) == 0 }
 
-// full reports whether an entry has no room any more.
+// full reports whether there is no room for another entry.
 func (p *part) full(e journal.Entry) bool {
 	n := len(p.request.Entries)
 	return n >= partEntries || n > 0 && p.bytes+len(e.Body) > partBytes

@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// The other files that an agent may have left open.
+// The numbers of other files that an agent may have left open.
 const firstOther, lastOther = 3, 1023
 
-// detach starts a daemon that shares nothing with this process: no terminal, no group, no open
-// file. It outlives this process.
+// detach starts a daemon that shares nothing with this process: no terminal, no process group, no
+// open file. The daemon outlives this process.
 func detach(program string, variables []string) error {
 	for fd := firstOther; fd <= lastOther; fd++ {
 		syscall.CloseOnExec(fd)

@@ -2,17 +2,17 @@ package hookrun
 
 import "github.com/floodmark/floodmark/internal/hookframe"
 
-// What each agent takes for a denial, as constant bytes: they must not depend on anything that can
-// fail. For any other agent and event, exit status 2 with text on standard error is the denial, if
-// there is one at all.
+// What each agent takes for a denial, as constants, because a denial must not depend on anything
+// that can fail. For any other agent and event, exit status 2 with text on standard error is the
+// denial, if there is one at all.
 const (
 	why = "floodmark: the monitor did not answer, so nothing is allowed. Ask the person to run «floodmark status», and go on without this"
 
 	codexDeny  = `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"` + why + `"}}`
 	codexBlock = `{"decision":"block","reason":"` + why + `"}`
 
-	// Claude Code takes the same words before a tool and at a prompt. After a tool it would need
-	// the form of the result, so the turn ends.
+	// Claude Code accepts the same answers as Codex before a tool and at a prompt. A denial after a
+	// tool would need the form of that tool's result, so the turn is ended instead.
 	claudeStop = `{"continue":false,"stopReason":"` + why + `","decision":"block","reason":"` + why + `"}`
 
 	cursorDeny     = `{"permission":"deny","user_message":"` + why + `.","agent_message":"` + why + `."}`
@@ -28,7 +28,8 @@ const (
 	copilotWithheld = `{"modifiedResult":{"resultType":"failure","textResultForLlm":"` + why + `."}}`
 )
 
-// refusal is the denial of one agent at one event. The error goes to standard error, for debugging.
+// refusal returns the denial for one agent at one event. err is printed to standard error, for
+// debugging.
 func refusal(agent, event string, err error) hookframe.Response {
 	resp := hookframe.Response{V: hookframe.Version, Stderr: "floodmark-hook: " + err.Error() + "\n"}
 	switch agent + " " + event {

@@ -1,7 +1,7 @@
-// Package hookrun answers one hook of an agent: it asks the daemon, starting it if necessary, and
-// does what it answers. It understands neither the agent nor the daemon. Without an answer it
-// denies, in the way that agent obeys. It imports nothing heavy, because it runs once per tool
-// call.
+// Package hookrun runs one hook of an agent: it asks the daemon, starting it if necessary, and does
+// what the daemon answers. It understands neither the agent's message nor the answer. Without an
+// answer it denies, in the way that this agent obeys. It imports nothing heavy, because it runs
+// once per tool call.
 package hookrun
 
 import (
@@ -18,18 +18,18 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// To most agents a late hook is an approval. So the shell around it ends it after 15 s with a
-// denial, and the agent waits for an hour, which also counts while the agent itself is stopped.
-// Without a shell around it, the agent waits for twice the deadline. A hook whose settings allow
-// time for a person is ended after half an hour, and its agent waits at least twice as long. An
-// option sets that time, not this program, because a shell of older settings would end the program
-// early.
+// Most agents take a late hook for an approval. So the settings run the hook in a shell that ends
+// it after 15 s with a denial, while the agent's own limit is an hour, because that also runs while
+// the agent is stopped. Without such a shell, the agent waits twice the deadline. A hook whose
+// settings allow time for a person is ended after half an hour, and its agent waits at least twice
+// as long. That time is an option and not a constant of this program, because the shell of older
+// settings would end the program early.
 const (
 	usualDeadline = 10 * time.Second
 	endDeadline   = 1500 * time.Millisecond
 )
 
-// deadlineOf is how long an agent waits at one event.
+// deadlineOf returns how long an agent waits at one event.
 func deadlineOf(agent, event string) time.Duration {
 	switch agent + " " + event {
 	case "claude-code SessionEnd", "codex SessionEnd":
@@ -38,26 +38,26 @@ func deadlineOf(agent, event string) time.Duration {
 	return usualDeadline
 }
 
-// deadlineVariable shortens the deadline. Only the option lengthens it: an agent's environment must
-// not make its hook late.
+// deadlineVariable can only shorten the deadline. Only the option can lengthen it, because an
+// agent's environment must not make its hook late.
 const deadlineVariable = "FLOODMARK_HOOK_DEADLINE"
 
-// sent names the variables for the daemon: the home folder, which agent this is, how it was
-// started. None is secret.
+// sent lists the variables that are sent to the daemon: the home folder, which agent this is, how
+// it was started. None is secret.
 func sent() []string {
 	return []string{"HOME", "PWD", "CODEX_HOME", "CLAUDE_PROJECT_DIR", "CLAUDE_CODE_ENTRYPOINT", "CURSOR_VERSION"}
 }
 
-// An Edge is the environment of this process.
+// An Edge is everything outside of this process that Run uses.
 type Edge struct {
 	Getenv         func(string) string
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
-	// starter is that of this process, except in tests.
+	// starter starts the daemon. If it is nil, it is that of this process; tests set it.
 	starter *starter
 }
 
-// Run answers one hook and returns the exit status. The name is the program's.
+// Run answers one hook and returns the exit status. name is the program's name.
 func Run(name string, args []string, e Edge) int {
 	began := time.Now()
 	if len(args) == 1 && (args[0] == "-h" || strings.TrimLeft(args[0], "-") == "help") {
@@ -118,9 +118,9 @@ with a refusal on standard output, 1 where only that ends a turn, or 2.
 
 type settings struct {
 	agent, event string
-	socket       string // empty: by the variables
+	socket       string // if empty, chosen by the variables
 	deadline     time.Duration
-	person       time.Duration // what a person may take to answer besides
+	person       time.Duration // how much longer to wait for a person
 }
 
 func options(name string, args []string, env func(string) string) (settings, error) {
@@ -173,7 +173,8 @@ func parseDeadline(s string) (time.Duration, error) {
 	return d, nil
 }
 
-// socketPath is the path of the monitor's socket. Settings take precedence over the environment.
+// socketPath returns the path of the monitor's socket. The option takes precedence over the
+// environment.
 func (o settings) socketPath(env func(string) string) (string, error) {
 	return hookframe.SocketPath(func(name string) string {
 		if name == hookframe.SocketVariable && o.socket != "" {
@@ -183,7 +184,7 @@ func (o settings) socketPath(env func(string) string) (string, error) {
 	})
 }
 
-// answer asks the daemon, within the deadline since the program's start.
+// answer asks the daemon. The deadline counts from the start of the program.
 func answer(began time.Time, o settings, e Edge) (hookframe.Response, error) {
 	path, err := o.socketPath(e.Getenv)
 	if err != nil {
@@ -231,8 +232,8 @@ func left(began time.Time, deadline time.Duration) time.Duration {
 	return max(time.Millisecond, deadline-time.Since(began))
 }
 
-// message reads all of standard input, within the deadline: an open input without data must not
-// keep the hook from denying.
+// message reads all of standard input within the deadline, so that an open input without data does
+// not keep the hook from denying.
 func message(until time.Time, stdin io.Reader) (json.RawMessage, error) {
 	type read struct {
 		data []byte

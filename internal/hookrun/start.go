@@ -20,15 +20,15 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// A daemon decides by the policy of its home folder. A project may set an agent's variables, so
-// these are not used: a daemon is only ever started for the account's own home, as in the system's
-// list of users, at the account's usual socket, from the program beside this one, and with no
-// variable of the agent.
+// A daemon decides by the policy in its home folder. A project may set an agent's variables, so
+// they are not used to start one. A daemon is only ever started for the account's own home folder,
+// as in the system's list of users, at the account's usual socket, from the program beside this
+// one, and with none of the agent's variables.
 
-// A starter holds what a daemon is started with.
+// A starter holds what is needed to start a daemon.
 type starter struct {
 	uid        int
-	home       func() (string, error) // the account's, from no variable
+	home       func() (string, error) // the account's home folder, not from a variable
 	executable func() (string, error) // this program
 }
 
@@ -36,9 +36,9 @@ func thisProcess() *starter {
 	return &starter{uid: os.Getuid(), executable: os.Executable, home: func() (string, error) { return homeOf(os.Getuid()) }}
 }
 
-// homeOf is the home folder of an account by the system's list of users. Package user falls back to
-// variables for an account missing in the file, so it is used only on macOS, where it asks the
-// system.
+// homeOf returns the home folder of an account from the system's list of users. Package user would
+// use variables for an account that is missing in the file, so it is used only on macOS, where it
+// asks the system.
 func homeOf(uid int) (string, error) {
 	if runtime.GOOS == "darwin" {
 		u, err := user.LookupId(strconv.Itoa(uid))
@@ -73,7 +73,7 @@ func homeIn(users io.Reader, uid int) (string, error) {
 	return "", errors.New("it is not in the list of users")
 }
 
-// nobodyListens reports that a socket has no listener, or does not exist.
+// nobodyListens reports whether an error means that a socket has no listener or does not exist.
 func nobodyListens(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
 }
@@ -93,14 +93,15 @@ func Wake(ctx context.Context, path string, env func(string) string) error {
 	return conn.Close()
 }
 
-// How often the daemon is polled, and what is left of the deadline for asking it.
+// lookEvery is how often the daemon is polled. leaveToAsk is how much of the deadline is left for
+// asking it.
 const (
 	lookEvery  = 5 * time.Millisecond
 	leaveToAsk = time.Second
 )
 
 // start starts the daemon for path and returns a connection to it. If several hooks do so at once,
-// the store's lock lets one daemon continue, and all of them connect to it.
+// the lock of the store lets only one daemon continue, and all hooks connect to it.
 func (s *starter) start(ctx context.Context, path string, env func(string) string) (net.Conn, error) {
 	variables, err := s.variables(path, env)
 	if err != nil {
@@ -116,7 +117,7 @@ func (s *starter) start(ctx context.Context, path string, env func(string) strin
 	return wait(ctx, path)
 }
 
-// variables are the daemon's environment, if path is the account's own socket.
+// variables returns the daemon's environment, or an error if path is not the account's own socket.
 func (s *starter) variables(path string, env func(string) string) ([]string, error) {
 	home, err := s.home()
 	if err != nil || !filepath.IsAbs(home) {
@@ -140,7 +141,7 @@ func (s *starter) variables(path string, env func(string) string) ([]string, err
 	return nil, errors.New("no monitor listens, and this is not the usual place of this account")
 }
 
-// lookIn looks variables up in a list of them.
+// lookIn returns a function that looks variables up in a list.
 func lookIn(list []string) func(string) string {
 	return func(name string) string {
 		for _, v := range list {
@@ -155,7 +156,7 @@ func lookIn(list []string) func(string) string {
 // daemonName is the program beside this one that runs the daemon.
 const daemonName = "floodmark"
 
-// program is the daemon's path, in this program's own folder; PATH is not used.
+// program returns the daemon's path in this program's own folder. PATH is not used.
 func (s *starter) program() (string, error) {
 	self, err := s.executable()
 	if err == nil {
@@ -175,7 +176,7 @@ func (s *starter) program() (string, error) {
 	return file, nil
 }
 
-// wait waits until the socket has a listener, and leaves time to ask.
+// wait waits until the socket has a listener. It stops early enough that there is time to ask.
 func wait(ctx context.Context, path string) (net.Conn, error) {
 	until, _ := ctx.Deadline()
 	ctx, cancel := context.WithDeadline(ctx, until.Add(-min(leaveToAsk, time.Until(until)/2)))

@@ -14,15 +14,15 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// strictJSON reads and writes messages as JSON. Unlike Connect's own codec it refuses unknown
-// fields: a misspelled one would silently mean its safest value, with no error to explain it.
+// strictJSON encodes messages as JSON. Unlike Connect's own codec it refuses unknown fields,
+// because a misspelled field would silently have its safest value, with no error to explain it.
 type strictJSON struct{ name string }
 
-// binary reads and writes messages as protobuf. Unknown fields of newer callers are dropped: by the
-// rules of the API, absence is their safest value.
+// binary encodes messages as protobuf. Unknown fields of newer callers are dropped, because by the
+// rules of the API their absence is the safest value.
 type binary struct{}
 
-// codecs are all encodings that our handlers accept. Connect knows JSON under two names.
+// codecs returns all encodings that our handlers accept. Connect knows JSON under two names.
 func codecs() connect.HandlerOption {
 	return connect.WithHandlerOptions(
 		connect.WithCodec(strictJSON{"json"}), connect.WithCodec(strictJSON{"json; charset=utf-8"}), connect.WithCodec(binary{}),
@@ -30,8 +30,9 @@ func codecs() connect.HandlerOption {
 	)
 }
 
-// heard is an event as it arrived. Connect would answer an unreadable one with an error of its own;
-// here it reaches the handler, which answers with a restricting reply.
+// heard is an event as it arrived, or why it could not be read. Connect would answer an unreadable
+// event with an error of its own; with heard it reaches the handler, which answers with a
+// restricting reply.
 type heard struct {
 	event wire.Event
 	err   error
@@ -98,7 +99,7 @@ type argsWriter struct {
 	dec  *json.Decoder
 	data []byte
 	out  []byte
-	done int64 // how much of data is in out
+	done int64 // how many bytes of data are in out
 }
 
 func (w *argsWriter) call() error { return w.object(map[string]func() error{"args": w.args}) }
@@ -122,7 +123,7 @@ func (w *argsWriter) args() error {
 	return nil
 }
 
-// object goes through an object and into the named fields. Any other value is left alone.
+// object walks an object and calls the visitor of each named field. Other values are left alone.
 func (w *argsWriter) object(into map[string]func() error) error {
 	return w.each('{', func() error {
 		key, err := w.dec.Token()
@@ -142,7 +143,7 @@ func (w *argsWriter) object(into map[string]func() error) error {
 
 func (w *argsWriter) array(visit func() error) error { return w.each('[', visit) }
 
-// each visits what is inside an object or list.
+// each visits the elements of an object or list. Any other value is skipped.
 func (w *argsWriter) each(open json.Delim, visit func() error) error {
 	first, err := w.dec.Token()
 	if err != nil {
@@ -172,8 +173,8 @@ var (
 	jsonNewField = regexp.MustCompile(`(unknown|duplicate) field "[A-Za-z0-9_.-]{1,64}"`)
 )
 
-// withoutContent says what is wrong with the JSON of an event and where. The decoder's own error
-// would quote the value, which may be foreign text, and a reply reaches the model.
+// withoutContent returns what is wrong with the JSON of an event and where. The decoder's own error
+// would quote the value, which may be untrusted text, and a reply reaches the model.
 func withoutContent(err error) error {
 	if err == nil {
 		return nil

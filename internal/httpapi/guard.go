@@ -35,23 +35,23 @@ type Options struct {
 	// Still is how often the permission of a stream's caller is checked again; zero means
 	// [DefaultStill].
 	Still time.Duration
-	// Budget bounds the bytes of all events in flight, shared with other doors; nil means one of
-	// [hookframe.MaxInFlight] for this handler alone.
+	// Budget bounds the bytes of all events in flight. It may be shared with other handlers and
+	// sockets. If it is nil, this handler has its own of [hookframe.MaxInFlight].
 	Budget *hookframe.Budget
-	// Share is the part of the budget that a caller of the HookService takes
-	// from; nil, or one that returns nil, means the budget itself.
+	// Share returns the part of the budget for a caller of the HookService. If Share is nil or
+	// returns nil, the whole budget is used.
 	Share func(who Identity) *hookframe.Budget
 }
 
 const (
-	// DefaultMaxWait exceeds what any agent waits for a hook.
+	// DefaultMaxWait is longer than any agent waits for a hook.
 	DefaultMaxWait = 60 * time.Second
 	// DefaultMaxBody is enough for 32 MiB on a slow line.
 	DefaultMaxBody = 20 * time.Second
 	// MaxOwnerBytes bounds an owner's request: names, digests and a reason.
 	MaxOwnerBytes = 64 << 10
-	// MaxBundleBytes bounds a request with signed rules: at most half of it before encoding, and a
-	// third more as text.
+	// MaxBundleBytes bounds a request with signed rules. A bundle is at most half of it, and a
+	// third larger when encoded as text.
 	MaxBundleBytes = 1 << 20
 	// frameBytes is gRPC's prefix of a message.
 	frameBytes = 5
@@ -76,29 +76,29 @@ func or(d, standard time.Duration) time.Duration {
 	return d
 }
 
-// A guard stands before a service: it checks the caller's permission and reads the request within
-// its limits.
+// A guard wraps a service: it checks the caller's permission and reads the request within its
+// limits.
 type guard struct {
 	next    http.Handler
 	methods map[string]method // by path
 	budget  *hookframe.Budget
-	shared  bool // callers have shares of it
-	// portion is the part of the budget that a caller takes from until let is called; nil without
-	// portions.
+	shared  bool // callers may have shares of budget
+	// portion returns the part of the budget that a caller uses until let is called. It is nil if
+	// callers have no parts of their own.
 	portion func(who Identity) (part *hookframe.Budget, let func())
 	opts    Options
 	errors  *connect.ErrorWriter
 }
 
-// A method is a method's description.
+// A method describes a method of a service.
 type method struct {
 	needs  May
 	stream bool
 	limit  int // of the request
 }
 
-// methodsOf reads what the methods of a service need. A method with none or an unknown permission
-// cannot be called.
+// methodsOf reads what permission each method of a service needs. A method without a permission, or
+// with an unknown one, cannot be called.
 func methodsOf(s protoreflect.ServiceDescriptor, limit int) map[string]method {
 	all := map[string]method{}
 	for i := range s.Methods().Len() {

@@ -41,10 +41,11 @@ type hookService struct {
 	opts  Options
 }
 
-// The part of the caller's deadline reserved for sending the answer: a tenth, and at most this.
+// maxMargin bounds the part of the caller's deadline that is reserved for sending the answer, which
+// is a tenth.
 const maxMargin = 200 * time.Millisecond
 
-// handle never returns an error: any error becomes a restricting reply.
+// handle never returns an error. It turns any error into a restricting reply.
 func (s hookService) handle(ctx context.Context, in *heard) (*wire.Reply, error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
@@ -65,16 +66,16 @@ func (s hookService) handle(ctx context.Context, in *heard) (*wire.Reply, error)
 		reason, hint := explain(err)
 		return wire.FromReply(restricted(ev, reason, hint)), nil
 	}
-	// A caller cannot say in this protocol that it runs another command, and one that ignores it
-	// would run its own.
+	// A reply may say that the call is allowed only as another command. A caller cannot say in this
+	// protocol that it obeys that, and one that ignores it would run its own command.
 	if err := reply.Elsewhere(); err != nil {
 		return wire.FromReply(elsewhere(ev, err)), nil
 	}
 	return wire.FromReply(reply), nil
 }
 
-// read returns the event. One over a limit is returned beside the error, so that the reply can name
-// its calls.
+// read returns the event. An event over a limit is returned together with the error, so that the
+// reply can name its calls.
 func (in *heard) read(ctx context.Context) (hook.Event, error) {
 	if err := unread(ctx); err != nil {
 		return hook.Event{}, err
@@ -104,8 +105,8 @@ func (s hookService) judge(ctx context.Context, ev hook.Event) (reply hook.Reply
 
 var errPanicked = errors.New("panic while judging")
 
-// explain words an error for people, with a hint. The text of an unknown error is not shown: it may
-// contain anything.
+// explain returns an error in words for people, with a hint. It does not show the text of an
+// unknown error, which may contain anything.
 func explain(err error) (reason, hint string) {
 	var known *monitor.Refusal
 	switch {
@@ -119,7 +120,7 @@ func explain(err error) (reason, hint string) {
 	return "this could not be judged or recorded", "Look at «floodmark status», then repeat the call."
 }
 
-// maxSaid bounds a quoted error, which may quote the request.
+// maxSaid bounds an error that is quoted in a reply, because it may itself quote the request.
 const maxSaid = 200
 
 func short(err error) string {
@@ -130,7 +131,7 @@ func short(err error) string {
 	return string(said)
 }
 
-// restricted is the zero reply, with a reason.
+// restricted returns a restricting reply with a reason.
 func restricted(ev hook.Event, reason, hint string) hook.Reply {
 	d := floodmark.Decision{
 		Verdict: floodmark.Restrict,
@@ -140,7 +141,8 @@ func restricted(ev hook.Event, reason, hint string) hook.Reply {
 	return everywhere(ev, d, "Floodmark refuses what it cannot judge: "+reason+". "+hint)
 }
 
-// elsewhere refuses a call that is allowed, but not as the caller would run it.
+// elsewhere returns the refusal of a call that is allowed, but not in the way that the caller would
+// run it.
 func elsewhere(ev hook.Event, why error) hook.Reply {
 	d := floodmark.Decision{
 		Verdict: floodmark.Restrict,
@@ -149,7 +151,7 @@ func elsewhere(ev hook.Event, why error) hook.Reply {
 	return everywhere(ev, d, "refused because "+why.Error()+".")
 }
 
-// everywhere gives an event, and each of its calls, one decision.
+// everywhere returns a reply with one decision for an event and each of its calls.
 func everywhere(ev hook.Event, d floodmark.Decision, line string) hook.Reply {
 	r := hook.Reply{Decision: d, Line: line}
 	for range min(len(ev.Calls), hook.MaxParts) {

@@ -25,8 +25,8 @@ const (
 	MayMachine                 // be one
 )
 
-// OwnerMay are all permissions an owner can have. Sending events is not among them: the sender of
-// events must not answer the questions they raise.
+// OwnerMay is the set of all permissions that an owner can have. It does not include sending
+// events, because the sender of events must not answer the questions they raise.
 const OwnerMay = MayView | MayApprove | MayPolicy | MayAdmin
 
 type permission struct {
@@ -46,11 +46,12 @@ func permissions() []permission {
 	}
 }
 
-// Has reports whether m has all of need. An empty need is never permitted: a method without a
-// declared permission is closed.
+// Has reports whether m has all permissions of need. It is false for an empty need, so that a
+// method without a declared permission is closed.
 func (m May) Has(need May) bool { return need != 0 && m&need == need }
 
-// Role is the role in service.yaml that has the first of these permissions.
+// Role returns a role in service.yaml that has a permission of m. It returns viewer only if no
+// other role has one.
 func (m May) Role() string {
 	for _, one := range []struct {
 		may  May
@@ -110,7 +111,7 @@ func (m *May) UnmarshalJSON(data []byte) error {
 
 // An Identity is the caller. The zero Identity is unknown and may do nothing.
 type Identity struct {
-	// Tenant owns the sessions it is about; empty on a laptop.
+	// Tenant owns the sessions that the caller may act on; empty on a laptop.
 	Tenant string
 	// Name is the caller's name for the journal.
 	Name string
@@ -124,15 +125,16 @@ type Identity struct {
 	Ends time.Time
 	// Machine is the id of a laptop that joined the fleet; empty for other callers.
 	Machine string
-	// Enrols is how many laptops its credential may enrol; nil for people, who have no limit.
+	// Enrols bounds how many laptops the caller's credential may enrol; nil for people, who have no
+	// limit.
 	Enrols *Enrols
-	// Why tells an unknown caller why it is; it holds no secret.
+	// Why is the reason why the caller is unknown, for the caller. It contains no secret.
 	Why string
-	// Unsure says that the caller could not be looked up: a retry may help.
+	// Unsure says that the caller could not be looked up, so that a retry may help.
 	Unsure bool
 }
 
-// Enrols is how many laptops a token may enrol, at all nodes together.
+// Enrols says how many laptops a token may enrol, at all nodes together.
 type Enrols struct {
 	// Token is the key for counting its uses; it does not reveal the token.
 	Token floodmark.Digest

@@ -20,8 +20,9 @@ const (
 	maxHeaderBytes = 32 << 10
 )
 
-// NewServer returns a server for one of our handlers. It speaks HTTP/1.1 and HTTP/2, on a local
-// socket also without TLS, which gRPC needs. The only TCP listener it may get is that of [Listen].
+// NewServer returns a server for one of our handlers. It serves HTTP/1.1 and HTTP/2, and on a local
+// socket also HTTP/2 without TLS, which gRPC needs. The only TCP listener that may be passed to it
+// is one of [Listen].
 func NewServer(h http.Handler) *http.Server {
 	p := new(http.Protocols)
 	p.SetHTTP1(true)
@@ -33,9 +34,9 @@ func NewServer(h http.Handler) *http.Server {
 	}
 }
 
-// ServerTLS is the configuration of a TCP listener: TLS 1.3 and nothing older. With a pool of
-// authorities a client may send a certificate of one of them; any other certificate ends the
-// connection.
+// ServerTLS returns the configuration of a TCP listener. It allows TLS 1.3 and nothing older. If
+// clients is set, a client may send a certificate of one of these authorities; any other
+// certificate ends the connection.
 func ServerTLS(cert tls.Certificate, clients *x509.CertPool) *tls.Config {
 	c := &tls.Config{
 		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{cert}, NextProtos: []string{"h2", "http/1.1"},
@@ -58,14 +59,14 @@ func Listen(ctx context.Context, addr string, c *tls.Config) (net.Listener, erro
 	return tls.NewListener(l, c), nil
 }
 
-// People finds people by tokens of another, trusted issuer.
+// People finds callers by tokens of another, trusted issuer.
 type People interface {
-	// Find returns whose token this is. With an error it is unknown; one that is [ErrNoToken] is
-	// the caller's fault.
+	// Find returns the caller that a token belongs to. With an error the caller is unknown.
+	// [ErrNoToken] means that the token is to blame, not the lookup.
 	Find(ctx context.Context, text string) (Identity, error)
 }
 
-// Finders find callers by their credentials. A nil one finds none.
+// Finders find callers by their credentials. Those that are nil find none.
 type Finders struct {
 	Tokens *Tokens
 	// People are found by tokens of another issuer.
@@ -121,8 +122,8 @@ func (f Finders) identify(r *http.Request) (Identity, error) {
 	return f.Tokens.FindCertificate(name)
 }
 
-// certificateName is the spiffe:// name of a certificate, or its common name without one. Two
-// spiffe:// names are an error.
+// certificateName returns the spiffe:// name of a certificate or, if it has none, its common name.
+// Two spiffe:// names are an error.
 func certificateName(c *x509.Certificate) (string, error) {
 	var names []string
 	for _, u := range c.URIs {

@@ -19,7 +19,7 @@ import (
 )
 
 // Machines serves laptops that joined the fleet, and people who ask about them. The rules of
-// [Owner] apply; a machine's call is about who.Machine only.
+// [Owner] apply. A call of a machine is about who.Machine only.
 type Machines interface {
 	Enrol(ctx context.Context, who Identity, r *wire.EnrolRequest) (*wire.EnrolResponse, error)
 	ReportMachine(ctx context.Context, who Identity, r *wire.ReportMachineRequest) (*wire.ReportMachineResponse, error)
@@ -33,11 +33,11 @@ type Machines interface {
 }
 
 const (
-	// MaxMachineBytes bounds one request of a machine: an upload with the encoding around its
-	// entries.
+	// MaxMachineBytes bounds one request of a machine. The largest is an upload, with some bytes of
+	// encoding for each entry.
 	MaxMachineBytes = machines.MaxBytes + 1<<20
-	// maxMachinesInFlight bounds what all machines send at once, apart from the budget of events:
-	// laptops must not delay agents.
+	// maxMachinesInFlight bounds what all machines send at once. It is separate from the budget of
+	// events, so that laptops do not delay agents.
 	maxMachinesInFlight = 8 * MaxMachineBytes
 )
 
@@ -117,8 +117,8 @@ func NewMachineToken() (id machines.ID, text string, hash floodmark.Digest) {
 type MachineFinder struct {
 	book machines.Book
 	has  func(tenant string) bool
-	// turns bounds how many are looked up at once: anyone can send a made-up token, and the agents
-	// need the database, too.
+	// turns bounds how many machines are looked up at once, because anyone can send a made-up
+	// token, and the agents need the database, too.
 	turns chan struct{}
 }
 
@@ -132,7 +132,7 @@ func NewMachineFinder(book machines.Book, has func(tenant string) bool) *Machine
 	return &MachineFinder{book: book, has: has, turns: make(chan struct{}, lookupsAtOnce)}
 }
 
-// whyUnsure is for a machine that could not be looked up. It was not refused.
+// whyUnsure is the text for a machine that could not be looked up, and was not refused.
 const whyUnsure = "who you are cannot be looked up at the moment; try again later"
 
 // Find implements [People].

@@ -14,11 +14,11 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Owner answers owners. The caller was permitted the call; every answer must be about who.Tenant
-// only.
+// Owner answers owners. It is called only if the caller has the permission. Every answer must be
+// about who.Tenant only.
 //
 // An error is shown to the caller if it is a [monitor.Refusal] or wraps one of the errors of this
-// package; the text of any other is not sent.
+// package. The text of any other error is not sent.
 type Owner interface {
 	Status(ctx context.Context, who Identity, r *wire.StatusRequest) (*wire.StatusResponse, error)
 	Sessions(ctx context.Context, who Identity, r *wire.SessionsRequest) (*wire.SessionsResponse, error)
@@ -48,7 +48,7 @@ type Owner interface {
 	Forget(ctx context.Context, who Identity, r *wire.ForgetRequest) (*wire.ForgetResponse, error)
 	Report(ctx context.Context, who Identity, r *wire.ReportRequest) (*wire.ReportResponse, error)
 
-	// These send until done, until the caller cancels, or until send fails.
+	// The following methods send until they are done, the caller cancels, or send fails.
 	Watch(ctx context.Context, who Identity, r *wire.WatchRequest, send func(*wire.WatchResponse) error) error
 	Verify(ctx context.Context, who Identity, r *wire.VerifyRequest, send func(*wire.VerifyResponse) error) error
 	Export(ctx context.Context, who Identity, r *wire.ExportRequest, send func(*wire.ExportResponse) error) error
@@ -73,7 +73,7 @@ func NewOwnerHandler(owner Owner, o Options) http.Handler {
 	methods[wire.OwnerServicePublishBundleProcedure] = large
 	return &guard{
 		next: next, methods: methods, opts: o,
-		// A budget of its own: a flood of events must not lock the owner out.
+		// The owner has a separate budget, so that a flood of events does not lock the owner out.
 		budget: hookframe.NewBudget(hookframe.MaxInFlight), errors: connect.NewErrorWriter(codecs()),
 	}
 }
@@ -82,7 +82,7 @@ func recovered(_ context.Context, _ connect.Spec, _ http.Header, p any) error {
 	return fmt.Errorf("%w: %v", errPanicked, p)
 }
 
-// checked refuses unreadable requests and words errors.
+// checked refuses unreadable requests and converts errors for the caller.
 type checked struct{ opts Options }
 
 func (c checked) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
@@ -126,7 +126,7 @@ func (c checked) worded(procedure string, err error) error {
 	reason, hint := explain(err)
 	code := connect.CodeInternal
 	switch {
-	case errors.Is(err, journal.ErrAway): // nothing is judged or recorded while the store is away; not our fault
+	case errors.Is(err, journal.ErrAway): // while the store is away nothing is judged or recorded; that is not an internal error
 		return connect.NewError(connect.CodeUnavailable,
 			errors.New("the journal does not answer; see that its database runs and can be reached: the monitor's log says what failed"))
 	case errors.Is(err, monitor.ErrNoSession), errors.Is(err, monitor.ErrNoTicket):

@@ -147,7 +147,7 @@ func (s ownerService) Export(ctx context.Context, r *wire.ExportRequest, stream 
 	return s.owner.Export(ctx, IdentityOf(ctx), r, stream.Send)
 }
 
-// withoutCodes takes the codes out of questions that leave the machine. A code proves a person at a
+// withoutCodes removes the codes from questions that leave the machine. A code proves a person at a
 // local terminal; remote owners answer by ticket.
 func withoutCodes(who Identity, questions ...*wire.Question) {
 	if who.Channel == OwnerSocket {

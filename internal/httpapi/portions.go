@@ -6,15 +6,15 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// What one tenant's machines may send at once, and what one machine may: a machine has room for the
-// largest upload and for small calls beside it. A slow sender delays no other machine, of its own
+// What one tenant's machines may send at once, and what one machine may. One machine has room for
+// the largest upload and a few small calls. So a slow sender delays no other machine, of its own
 // tenant or another.
 const (
 	maxTenantInFlight  = maxMachinesInFlight / 2
 	maxMachineInFlight = MaxMachineBytes + MaxMachineBytes/4
 )
 
-// portions are the parts of a budget that tenants and their machines have while they send. The zero
+// portions hands out parts of a budget to tenants and their machines while they send. The zero
 // portions have no budget.
 type portions struct {
 	whole *hookframe.Budget
@@ -23,7 +23,7 @@ type portions struct {
 	in map[portionKey]*portion
 }
 
-// portionKey names a machine, or with no machine all of a tenant.
+// portionKey names a machine or, without a machine, a whole tenant.
 type portionKey struct{ tenant, machine string }
 
 type portion struct {
@@ -31,7 +31,7 @@ type portion struct {
 	users  int
 }
 
-// of returns the caller's part. The caller calls let once.
+// of returns the caller's part. The caller must call let once.
 func (p *portions) of(who Identity) (part *hookframe.Budget, let func()) {
 	tenant := portionKey{tenant: who.Tenant}
 	machine := portionKey{who.Tenant, who.Channel + "/" + who.Name}
@@ -46,7 +46,7 @@ func (p *portions) of(who Identity) (part *hookframe.Budget, let func()) {
 	}
 }
 
-// use returns a part, made on its first use. The caller holds the lock.
+// use returns a part, and makes it on first use. The caller holds the lock.
 func (p *portions) use(k portionKey, of *hookframe.Budget, limit int64) *hookframe.Budget {
 	if p.in == nil {
 		p.in = map[portionKey]*portion{}

@@ -12,23 +12,23 @@ import (
 )
 
 // DefaultStill is how often the permission of a stream's caller is checked again. A stream may last
-// for days, and its token may expire or be revoked.
+// for days, and meanwhile its token may expire or be revoked.
 const DefaultStill = 10 * time.Second
 
-// An endedError is why a stream ended whose caller lost its permission.
+// An endedError says why a stream was ended: its caller lost the permission.
 type endedError struct{ why *connect.Error }
 
 func (e endedError) Error() string { return e.why.Error() }
 
 type stillKey struct{}
 
-// withStill stores how to identify the caller again.
+// withStill stores a function that identifies the caller again.
 func withStill(r *http.Request, find func() (Identity, error)) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), stillKey{}, find))
 }
 
-// still ends the context it returns once the caller's permission is gone or cannot be checked. The
-// caller of still calls stop, which waits.
+// still returns a context that ends once the caller's permission is gone or cannot be checked. The
+// caller of still must call stop, which waits for the check under way.
 func (g *guard) still(ctx context.Context, who Identity, path string, needs May) (_ context.Context, stop func()) {
 	find, ok := ctx.Value(stillKey{}).(func() (Identity, error))
 	if !ok {
@@ -47,7 +47,7 @@ func (g *guard) still(ctx context.Context, who Identity, path string, needs May)
 			}
 			now, err := find()
 			if ctx.Err() != nil {
-				return // the caller has gone, which is no change of permission
+				return // the stream has ended, which is no change of permission
 			}
 			if err != nil && !errors.Is(err, ErrNoToken) {
 				g.opts.failed(path, err)
@@ -61,8 +61,8 @@ func (g *guard) still(ctx context.Context, who Identity, path string, needs May)
 	return ctx, func() { cancel(nil); looks.Wait() }
 }
 
-// unlike returns why a caller would not be permitted any more; nil if it still is. Err is the error
-// of identifying it again.
+// unlike returns why a caller is not permitted any more; nil if it still is. now and err are the
+// result of identifying it again.
 func unlike(before, now Identity, err error, path string, needs May) *connect.Error {
 	switch {
 	case err != nil && !errors.Is(err, ErrNoToken):
@@ -77,7 +77,7 @@ func unlike(before, now Identity, err error, path string, needs May) *connect.Er
 	return nil
 }
 
-// noLonger returns why a stream was ended, if a lost permission is why.
+// noLonger returns the lost permission if that is why the stream ended, else err.
 func noLonger(ctx context.Context, err error) error {
 	if ended, is := errors.AsType[endedError](context.Cause(ctx)); is {
 		return ended.why

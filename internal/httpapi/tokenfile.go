@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// maxTokenFile bounds the file: MaxTokens of the longest, with room.
+// maxTokenFile bounds the file. It has room for MaxTokens of the longest tokens.
 const maxTokenFile = 16 << 20
 
 // tokenFile is the form of the file.
@@ -24,8 +24,8 @@ type tokenFile struct {
 
 const tokenVersion = 1
 
-// refresh reads the file again if it has changed. Its caller holds the lock. With an unreadable
-// file every token is refused.
+// refresh reads the file again if it has changed. The caller holds the lock. If the file cannot be
+// read, every token is refused.
 func (t *Tokens) refresh() error {
 	info, err := os.Stat(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -57,8 +57,8 @@ func readTokens(path string) ([]Token, os.FileInfo, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// A mounted Kubernetes Secret is readable by its group. It contains only hashes; but write
-	// access to it would make an owner.
+	// The group may read the file, because it can read a mounted Kubernetes Secret, and the file
+	// contains only hashes. But anyone who can write to it could become an owner.
 	if info.Mode().Perm()&0o037 != 0 || !info.Mode().IsRegular() {
 		return nil, nil, fmt.Errorf("others can read or write it (mode %v): run chmod 600 on it", info.Mode())
 	}
@@ -99,8 +99,8 @@ func parseTokens(data []byte) ([]Token, error) {
 	return file.Tokens, nil
 }
 
-// change reads the file, changes it and writes it as a whole. The new file is also the lock: of two
-// concurrent changes, one is told to try again.
+// change reads the file, changes it and replaces it as a whole. The new file also serves as the
+// lock: if two changes run at once, one fails and says to try again.
 func (t *Tokens) change(to func([]Token) ([]Token, error)) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A Kind is what a token is for. It is part of the token's own text, so that no file can make an
-// agent's token an owner's.
+// A Kind is what a token is for. It is part of the token's own text, so that a changed file cannot
+// turn an agent's token into an owner's.
 type Kind string
 
 // The kinds. They share no permission.
@@ -26,10 +26,10 @@ const (
 	AgentKind   Kind = "agent"   // sends events and does nothing else, ever
 	OwnerKind   Kind = "owner"   // has the permissions chosen from OwnerMay when it was made
 	EnrolKind   Kind = "enrol"   // makes laptops machines of the fleet
-	MachineKind Kind = "machine" // is such a machine; it is in the fleet's book, not in a file
+	MachineKind Kind = "machine" // is a machine of the fleet; stored in the fleet's book, not in a file
 )
 
-// most are all permissions that a kind can have.
+// most returns all permissions that a kind can have.
 func (k Kind) most() May {
 	switch k {
 	case AgentKind:
@@ -44,7 +44,8 @@ func (k Kind) most() May {
 }
 
 const (
-	// MaxTokens bounds the tokens and certificates of one file: every call compares all of them.
+	// MaxTokens bounds the tokens and certificates of one file, because every call is compared with
+	// all of them.
 	MaxTokens = 4096
 	// MaxTokenName bounds a token's name and a certificate's.
 	MaxTokenName   = 512
@@ -57,8 +58,8 @@ const (
 	tokenPrefix = "fm_"
 )
 
-// A Token is the record of a token or of an admitted certificate: who it is for, and never the
-// secret.
+// A Token is the record of a token or of an admitted certificate. It says who it is for, and never
+// contains the secret.
 //
 // Rules for changing it: fields are only added, and the absence of one must mean the safest value.
 type Token struct {
@@ -68,7 +69,7 @@ type Token struct {
 	Name   string `json:"name"`
 	// May are an owner's permissions. Other kinds have fixed ones.
 	May May `json:"may"`
-	// Groups are those whose questions the owner may answer.
+	// Groups are the groups whose questions the owner may answer.
 	Groups  []string  `json:"groups,omitempty"`
 	Created time.Time `json:"created,omitzero"`
 	// Expires is zero for a token without expiry.
@@ -92,7 +93,7 @@ type Tokens struct {
 
 	mu     sync.Mutex // guards all below
 	tokens []Token
-	seen   os.FileInfo // of the file that tokens are from; nil for none
+	seen   os.FileInfo // the file from which tokens were read; nil for none
 }
 
 // OpenTokens reads a file of tokens. A missing file has none.
@@ -103,8 +104,8 @@ func OpenTokens(path string, now func() time.Time) (*Tokens, error) {
 	return t, t.refresh()
 }
 
-// Create makes a token and returns its text, which is not stored. Of want it uses Kind, Tenant,
-// Name, May, Groups, Uses and Expires.
+// Create makes a token and returns its text, which is not stored. It uses the fields Kind, Tenant,
+// Name, May, Groups, Uses and Expires of want.
 func (t *Tokens) Create(want Token) (text string, made Token, err error) {
 	var secret [secretBytes]byte
 	// It never fails: without randomness the program crashes.
@@ -118,8 +119,8 @@ func (t *Tokens) Create(want Token) (text string, made Token, err error) {
 	return text, made, nil
 }
 
-// Admit admits a verified client certificate of this name. Of want it uses Kind, Tenant, Name, May,
-// Groups, Uses, Expires and Certificate.
+// Admit admits a client certificate by its verified name. It uses the fields Kind, Tenant, Name,
+// May, Groups, Uses, Expires and Certificate of want.
 func (t *Tokens) Admit(want Token) (Token, error) {
 	want.Hash = floodmark.Digest{}
 	return t.add(want)
@@ -170,7 +171,7 @@ func (t *Tokens) List() ([]Token, error) {
 	return slices.Clone(t.tokens), nil
 }
 
-// Find returns whose token this is.
+// Find returns the caller that a token belongs to.
 func (t *Tokens) Find(text string) (Identity, error) {
 	hash := sha256.Sum256([]byte(text))
 	return t.find(ByToken, func(o Token) bool {
@@ -179,12 +180,13 @@ func (t *Tokens) Find(text string) (Identity, error) {
 	})
 }
 
-// FindCertificate returns whose certificate this is. The caller has verified it.
+// FindCertificate returns the caller that a certificate's name belongs to. The caller must have
+// verified the certificate.
 func (t *Tokens) FindCertificate(name string) (Identity, error) {
 	return t.find(ByCertificate, func(o Token) bool { return o.Certificate != "" && o.Certificate == name })
 }
 
-// find compares every token, so that timing reveals nothing.
+// find compares all tokens, so that its timing reveals nothing.
 func (t *Tokens) find(channel string, is func(Token) bool) (Identity, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -207,7 +209,7 @@ func (t *Tokens) find(channel string, is func(Token) bool) (Identity, error) {
 	return who, nil
 }
 
-// Most is how many laptops a token enrols; 0 if it enrols none.
+// Most returns how many laptops a token enrols; 0 if it enrols none.
 func (o Token) Most() int64 {
 	if o.Kind != EnrolKind {
 		return 0
@@ -215,12 +217,12 @@ func (o Token) Most() int64 {
 	return max(o.Uses, 1)
 }
 
-// counted is the key for counting a token's uses, the same at all nodes.
+// counted returns the key under which a token's uses are counted. It is the same at all nodes.
 func (o Token) counted() floodmark.Digest {
 	return floodmark.DigestOf("floodmark uses of a token 1\x00" + o.Hash.String() + "\x00" + o.Certificate)
 }
 
-// check refuses tokens that no file may contain.
+// check returns why a token must not be in a file, or nil.
 func (o Token) check() error {
 	switch {
 	case o.Kind.most() == 0:

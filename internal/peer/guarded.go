@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// Guarded holds the processes of protected agents. A process that descends from
-// one acts for the agent, not for the owner, though both are the same user. It is
-// safe for concurrent use.
+// A Guarded holds the processes of protected agents. A process below one of them acts for the
+// agent, not for the owner, although both are the same user. It is safe for concurrent use.
 type Guarded struct {
 	table Table
 
@@ -17,23 +16,23 @@ type Guarded struct {
 	last []agent    // oldest first
 }
 
-// An agent is a guarded process and what it is called.
+// An agent is a guarded process and the agent's name.
 type agent struct {
 	Process
 	name string
 }
 
-// maxGuarded bounds how many are remembered. Those that ended, and those below
-// another one, are let go first.
+// maxGuarded bounds the remembered processes. Processes that ended, and those below another one,
+// are dropped first.
 const maxGuarded = 4096
 
 // NewGuarded returns an empty set over the given table.
 func NewGuarded(t Table) *Guarded { return &Guarded{table: t} }
 
-// Note remembers the agent behind a hook program: the outermost ancestor that
-// looks like the named agent, or else the process that started the hook. It returns that
-// process. The name must be that of an agent we know: with a name of its own
-// choice a hook could make an agent of the owner's terminal.
+// Note remembers the agent behind a hook program and returns its process: the outermost ancestor
+// that looks like the named agent, or else the process that started the hook. The name must be that
+// of a known agent, because with a free choice of the name a hook could make the owner's terminal
+// an agent.
 func (g *Guarded) Note(name string, hook Peer) Process {
 	p := agentOf(name, hook)
 	g.add(agent{p, name})
@@ -55,9 +54,8 @@ func (g *Guarded) add(a agent) {
 	g.last = append(g.last, a)
 }
 
-// sweep lets go of processes that ended, then of those below another one, which
-// is guard enough, and only then of the oldest: an agent must not be forgotten
-// because it started so many.
+// sweep drops processes that ended, then those below another one, which are still covered by it,
+// and only then the oldest. So an agent cannot get itself forgotten by starting many processes.
 func (g *Guarded) sweep() {
 	g.last = slices.DeleteFunc(g.last, func(a agent) bool {
 		now, err := g.table.Look(a.PID)
@@ -79,8 +77,8 @@ func (g *Guarded) sweep() {
 	}
 }
 
-// Below returns the guarded agent that p descends from, leaving out those of
-// one name: the hook program of an agent is below that agent.
+// Below returns the name of a guarded agent that p descends from. It ignores agents named but,
+// because the hook program of an agent is below that agent.
 func (g *Guarded) Below(p Peer, but string) (name string, below bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -92,8 +90,7 @@ func (g *Guarded) Below(p Peer, but string) (name string, below bool) {
 	return "", false
 }
 
-// Among returns which of these processes are guarded agents, leaving out those of
-// one name.
+// Among returns which of these processes are guarded agents. It ignores agents named but.
 func (g *Guarded) Among(list []Info, but string) (found []Process) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -105,7 +102,7 @@ func (g *Guarded) Among(list []Info, but string) (found []Process) {
 	return found
 }
 
-// Above returns the guarded agent that p is or descends from.
+// Above returns the name of a guarded agent that p is or descends from.
 func (g *Guarded) Above(p Peer) (name string, guarded bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -122,8 +119,8 @@ func (g *Guarded) Above(p Peer) (name string, guarded bool) {
 	return "", false
 }
 
-// Free reports whether a running process is no guarded agent, nor below one. What cannot
-// be told counts as neither.
+// Free reports whether a running process is neither a guarded agent nor below one. If that cannot
+// be found out, it returns false.
 func (g *Guarded) Free(pid int) bool {
 	p, err := Trace(g.table, pid)
 	if err != nil {
@@ -133,19 +130,19 @@ func (g *Guarded) Free(pid int) bool {
 	return !guarded
 }
 
-// Len is how many agents are remembered.
+// Len returns how many agents are remembered.
 func (g *Guarded) Len() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.last)
 }
 
-// agentOf finds the agent's process. A hook is a child of the agent, perhaps
-// through a shell; an in-process plugin is the agent itself.
+// agentOf returns the agent's process. A hook is a child of the agent, perhaps through a shell; a
+// plugin runs in the agent's own process.
 func agentOf(name string, hook Peer) Process {
 	chain := append([]Info{hook.Info}, hook.Ancestors...)
 	for _, p := range slices.Backward(chain) {
-		// The hook program has the agent's name among its own words.
+		// The hook program has the agent's name among its arguments.
 		if !isHook(p) && looksLike(name, p) {
 			return p.Process
 		}
@@ -164,9 +161,9 @@ func agentOf(name string, hook Peer) Process {
 	return hook.Process
 }
 
-// Starter finds the process that started the hook of the named agent: the
-// nearest ancestor that looks like that agent, else the nearest that is no shell
-// told to run it. It reports false if there is none.
+// Starter returns the process that started the hook of the named agent: the nearest ancestor that
+// looks like that agent, or else the nearest one that is not a shell told to run the hook. It
+// reports false if there is none.
 func Starter(name string, hook Peer) (Process, bool) {
 	for _, up := range hook.Ancestors {
 		if !isHook(up) && looksLike(name, up) {
@@ -181,12 +178,12 @@ func Starter(name string, hook Peer) (Process, bool) {
 	return Process{}, false
 }
 
-// Runs reports whether a process runs the named program. A process can give
-// itself any name, so this is a claim and no proof.
+// Runs reports whether a process runs the named program. A process can give itself any name, so
+// this shows only who it claims to be.
 func Runs(name string, p Info) bool { return !isHook(p) && looksLike(name, p) }
 
-// looksLike reports whether a process runs the named agent: by its own name, by
-// the program it was started as, or by the script an interpreter runs.
+// looksLike reports whether a process runs the named agent, by its own name, by the program it was
+// started as, or by the script that an interpreter runs.
 func looksLike(name string, p Info) bool {
 	names := append([]string{name}, programs(name)...)
 	if slices.Contains(names, p.Name) {
@@ -201,7 +198,7 @@ func looksLike(name string, p Info) bool {
 	return false
 }
 
-// programs are what an agent's program is called, where not like the agent.
+// programs returns the names of an agent's program if they differ from the agent's.
 func programs(agent string) []string {
 	switch agent {
 	case "claude-code":
@@ -218,11 +215,10 @@ func programs(agent string) []string {
 
 func isHook(p Info) bool { return strings.HasPrefix(p.Name, "floodmark") }
 
-// starts reports whether a process is a shell that was told what to run. One
-// that a person types into started the hook itself: above it is the owner's
-// terminal.
+// starts reports whether a process is a shell that was told what to run. A shell that a person
+// types into is not: it started the hook itself, and above it is the owner's terminal.
 func starts(p Info) bool {
-	if p.Name == "timeout" { // our settings put one around the hook
+	if p.Name == "timeout" { // our settings run the hook under timeout
 		return true
 	}
 	if !slices.Contains([]string{"sh", "bash", "dash", "zsh", "fish", "busybox", "env"}, p.Name) {
@@ -233,8 +229,8 @@ func starts(p Info) bool {
 	})
 }
 
-// isReaper reports whether a process takes in those whose parent has ended. The
-// owner's terminals are below it, too.
+// isReaper reports whether a process adopts processes whose parent has ended. The owner's terminals
+// are below it, too.
 func isReaper(p Info) bool {
 	return p.PID == 1 || slices.Contains([]string{"systemd", "init", "launchd"}, p.Name)
 }

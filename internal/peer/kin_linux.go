@@ -12,28 +12,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Kin is the process table of this machine for a caller that traces the same ancestors
-// again and again, as a daemon does at every hook. It keeps the files of /proc
-// open that speak of them. What such a file says is always of the very process
-// it was opened for, and nothing once that has ended, though its number be used
-// again: so nothing is remembered that could have changed, and a process can be
-// told from another of the same number. It is safe for concurrent use.
+// Kin is the table of this machine for a caller that traces the same ancestors again and again, as
+// a daemon does at every hook. It keeps their files of /proc open. Such a file always describes the
+// process for which it was opened. After that process has ended, reading it fails, even if the
+// number is used again. So Kin remembers nothing that can become outdated, and can distinguish a
+// process from a later one with the same number. It is safe for concurrent use.
 type Kin struct {
 	System
 
 	mu    sync.Mutex // guards what is below; never held while reading
 	known map[int]*relative
-	turn  uint64 // how many were opened so far
+	turn  uint64 // how many processes were opened so far
 }
 
-// A relative is a process whose files are open. They close when the last user of
-// it has let go.
+// A relative is a process whose files are open. They are closed when nothing refers to them any
+// more.
 type relative struct {
 	stat, cmdline *os.File
 	turn          uint64 // when it was opened
 }
 
-// maxKin bounds whose files are kept open: two each.
+// maxKin bounds the processes whose files are kept open, two for each.
 const maxKin = 128
 
 // Local returns the table of this machine.
@@ -41,10 +40,10 @@ func Local() Table { return &Kin{known: map[int]*relative{}} }
 
 var _ tracer = (*Kin)(nil)
 
-// trace returns a process with its ancestors. Each is known to be the parent of
-// the one before: its files were open before that one said who its parent is, and
-// it had not ended afterwards; or else, if they had to be opened, that one says
-// the same again.
+// trace returns a process with its ancestors. It makes sure that each is the parent of the one
+// before. If the parent's files were open before trace began, reading them proves it, because the
+// parent has not ended since. If they had to be opened, trace reads the child once more and checks
+// that it still names this parent.
 func (k *Kin) trace(pid int) (Peer, error) {
 	k.mu.Lock()
 	began := k.turn
@@ -54,7 +53,7 @@ func (k *Kin) trace(pid int) (Peer, error) {
 		return Peer{}, err
 	}
 	p := Peer{Info: self}
-	again := func() (Info, error) { return k.glance(pid) } // reads the last one once more
+	again := func() (Info, error) { return k.glance(pid) } // reads the process before once more
 	for at := self; at.Parent > 0; {
 		if len(p.Ancestors) >= maxAncestors {
 			return Peer{}, tooDeep(pid)
@@ -77,7 +76,8 @@ func (k *Kin) trace(pid int) (Peer, error) {
 	return p, nil
 }
 
-// parent reads about a process, by its open files or by new ones if it has ended.
+// parent reads about a process through its open files. If these belong to a process that has ended,
+// it opens new ones.
 func (k *Kin) parent(pid int) (r *relative, up Info, err error) {
 	for range 2 {
 		if r, err = k.relative(pid); err != nil {
@@ -123,7 +123,7 @@ func (k *Kin) relative(pid int) (*relative, error) {
 	return r, nil
 }
 
-// forget lets go of a process that has ended.
+// forget drops a process that has ended.
 func (k *Kin) forget(pid int, r *relative) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -132,7 +132,7 @@ func (k *Kin) forget(pid int, r *relative) {
 	}
 }
 
-// glance reads who a process is, and no more.
+// glance reads the line /proc/PID/stat of a process, and nothing else.
 func (k *Kin) glance(pid int) (Info, error) {
 	line, err := readOnce("/proc/"+strconv.Itoa(pid)+"/stat", maxStatBytes)
 	if err != nil {
@@ -141,7 +141,7 @@ func (k *Kin) glance(pid int) (Info, error) {
 	return parseStat(line)
 }
 
-// glance reads who it is, and no more.
+// glance reads the line of the process in its open file stat, and nothing else.
 func (r *relative) glance(pid int) (Info, error) {
 	var room [maxStatBytes]byte
 	line, err := readAgain(r.stat, room[:])
@@ -155,7 +155,7 @@ func (r *relative) glance(pid int) (Info, error) {
 	return info, err
 }
 
-// look reads all of it but its user, which is not needed of an ancestor.
+// look reads everything but the user, which is not needed of an ancestor.
 func (r *relative) look(pid int) (Info, error) {
 	info, err := r.glance(pid)
 	if err != nil {
@@ -169,7 +169,7 @@ func (r *relative) look(pid int) (Info, error) {
 	return info, nil
 }
 
-// readAgain reads the beginning of an open file of /proc as it is now.
+// readAgain reads the present beginning of an open file of /proc.
 func readAgain(f *os.File, b []byte) ([]byte, error) {
 	n, err := unix.Pread(int(f.Fd()), b, 0)
 	for errors.Is(err, unix.EINTR) {

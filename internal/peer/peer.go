@@ -1,7 +1,6 @@
-// Package peer says who is at the other end of a local socket: the process,
-// its user, its terminal, and every process it descends from. It trusts only
-// what the operating system says, and what it cannot find out counts against
-// the peer.
+// Package peer finds out who is at the other end of a local socket: the process, its user, its
+// terminal, and every process it descends from. It trusts only what the operating system says. What
+// it cannot find out is held against the peer.
 package peer
 
 import (
@@ -11,8 +10,8 @@ import (
 	"time"
 )
 
-// A Process is one running program. A number alone does not name it: numbers
-// are used again, a number together with a start time is not.
+// A Process is one running program. Its number alone does not identify it, because numbers are used
+// again; a number together with a start time does.
 type Process struct {
 	PID   int
 	Start uint64 // in the system's own ticks since it was started
@@ -22,7 +21,7 @@ type Process struct {
 type Info struct {
 	Process
 	Parent  int
-	UID     int    // -1 if it was not read
+	UID     int    // -1 if it was not asked for
 	Name    string // of the program, as the system shortens it
 	Command []string
 	// Terminal says that it has a controlling terminal.
@@ -37,7 +36,7 @@ type Peer struct {
 	Ancestors []Info
 }
 
-// Line lists the peer and where it descends from, for people.
+// Line returns the peer and its ancestors, for people.
 func (p Peer) Line() string {
 	names := []string{fmt.Sprintf("%s (%d)", p.Name, p.PID)}
 	for _, a := range p.Ancestors {
@@ -46,21 +45,20 @@ func (p Peer) Line() string {
 	return strings.Join(names, " < ")
 }
 
-// maxAncestors bounds how far up we look. Real trees are a dozen deep; one
-// deeper than this is built to be.
+// maxAncestors bounds how many ancestors are read. Real trees are a dozen deep; a tree deeper than
+// this was built on purpose.
 const maxAncestors = 256
 
 // ErrUnknown says that the system could not tell who the peer is.
 var ErrUnknown = errors.New("peer: not known who is there")
 
-// A Table looks processes up. The system's own is [System]; tests have theirs.
+// A Table looks processes up. The system's own is [System]; tests have others.
 type Table interface {
 	// Look returns what is known of a running process.
 	Look(pid int) (Info, error)
 }
 
-// A tracer is a table that can tell by itself that a chain did not change while
-// it was read.
+// A tracer is a table that itself makes sure that a chain did not change while it was read.
 type tracer interface {
 	trace(pid int) (Peer, error)
 }
@@ -81,7 +79,7 @@ func Trace(t Table, pid int) (Peer, error) {
 // errChanged says that a chain changed while it was read.
 var errChanged = errors.New("its parents changed")
 
-// once reads a chain and makes sure that it held all the while.
+// once reads a chain and makes sure that it did not change meanwhile.
 func once(t Table, pid int) (Peer, error) {
 	if t, ok := t.(tracer); ok {
 		return t.trace(pid)

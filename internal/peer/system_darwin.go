@@ -17,11 +17,11 @@ type System struct{}
 
 var _ Table = System{}
 
-// Now is the time by which [System] says when a process began.
+// Now returns the present time in the units of [Process.Start].
 func Now() uint64 { return uint64(time.Now().UnixMicro()) }
 
-// Of returns the number of the process that opened a connection, as the kernel
-// wrote it down when it did, and that process's user.
+// Of returns the number and the user of the process that opened a connection, as the kernel
+// recorded them when it did.
 func Of(c net.Conn) (pid, uid int, err error) {
 	u, ok := c.(*net.UnixConn)
 	if !ok {
@@ -58,8 +58,8 @@ func (System) Look(pid int) (Info, error) {
 	}, nil
 }
 
-// command reads a process's own words: how many there are, the program, zeros,
-// then the words. They may only count against it.
+// command reads a process's arguments from the kernel's record: their number, the program, zeros,
+// then the arguments. A process chooses its own arguments, so they may only be held against it.
 func command(pid int) []string {
 	b, err := unix.SysctlRaw("kern.procargs2", pid)
 	if err != nil || len(b) < 4 {

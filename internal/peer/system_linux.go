@@ -23,10 +23,10 @@ const maxCommandBytes = 4096
 // maxStatBytes is more than the kernel writes to a process's line.
 const maxStatBytes = 1024
 
-// ticksPerSecond is how the kernel counts towards programs, on every machine.
+// ticksPerSecond is the unit in which the kernel tells times to programs, on every machine.
 const ticksPerSecond = 100
 
-// Now is the time by which [System] says when a process began.
+// Now returns the present time in the units of [Process.Start].
 func Now() uint64 {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t); err != nil {
@@ -35,8 +35,8 @@ func Now() uint64 {
 	return uint64(t.Nano()) / (1e9 / ticksPerSecond)
 }
 
-// Of returns the number of the process that opened a connection, as the kernel
-// wrote it down when it did, and that process's user.
+// Of returns the number and the user of the process that opened a connection, as the kernel
+// recorded them when it did.
 func Of(c net.Conn) (pid, uid int, err error) {
 	u, ok := c.(*net.UnixConn)
 	if !ok {
@@ -80,8 +80,8 @@ func (System) Look(pid int) (Info, error) {
 	return info, nil
 }
 
-// parseStat reads a line of /proc/PID/stat. The name stands in brackets and may
-// itself hold brackets and spaces: the last closing one ends it.
+// parseStat reads a line of /proc/PID/stat. The name is in brackets and may itself contain brackets
+// and spaces, so the last closing bracket ends it.
 func parseStat(stat []byte) (Info, error) {
 	open, shut := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
 	if open < 0 || shut < open {
@@ -91,7 +91,7 @@ func parseStat(stat []byte) (Info, error) {
 	if err != nil {
 		return Info{}, errors.New("no number in its line")
 	}
-	const state, ppid, tty, start = 0, 1, 4, 19 // proc(5), counted behind the name
+	const state, ppid, tty, start = 0, 1, 4, 19 // proc(5), counted from behind the name
 	var f [start + 1]string
 	n := 0
 	for word := range strings.FieldsSeq(string(stat[shut+1:])) {
@@ -119,19 +119,18 @@ func parseStat(stat []byte) (Info, error) {
 	}, nil
 }
 
-// command reads a process's own words. They are its own claim: they may only
-// count against it.
+// command reads a process's arguments. A process chooses its own arguments, so they may only be
+// held against it.
 func command(file string) []string {
 	b, err := readOnce(file, maxCommandBytes)
 	if err != nil {
-		return nil // an unreadable one has no words
+		return nil // unreadable arguments are none
 	}
 	return strings.Split(strings.TrimRight(string(b), "\x00"), "\x00")
 }
 
-// readOnce reads the beginning of a file of /proc. It calls the kernel three
-// times where the library would ten times: this is done for every ancestor at
-// every call of a hook.
+// readOnce reads the beginning of a file of /proc. It needs three system calls instead of the
+// library's ten, because it is called for every ancestor at every hook.
 func readOnce(file string, limit int) ([]byte, error) {
 	fd, err := unix.Open(file, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -14,10 +14,10 @@ type System struct{}
 
 var _ Table = System{}
 
-// Now says that nothing can have begun yet.
+// Now returns the latest time, because no times are known here.
 func Now() uint64 { return math.MaxUint64 }
 
-// Of cannot name the peer here, so that no process is taken for the owner's.
+// Of returns an error, so that no peer is taken for the owner.
 func Of(net.Conn) (pid, uid int, err error) {
 	return 0, 0, fmt.Errorf("%w: not built for %s yet", ErrUnknown, runtime.GOOS)
 }

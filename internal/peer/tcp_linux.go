@@ -12,12 +12,13 @@ import (
 	"strings"
 )
 
-// OfTCP returns the process at the other end of a connection on this machine:
-// the one that holds the socket whose own address is theirs and whose peer is
-// ours, if the socket is one of these users'. If several hold it, the youngest,
-// which descends from the others: it was given the socket. A guess is looked at
-// first, because to look at all takes long: if that process still is the one that
-// is meant, and holds the socket, it is returned. The zero guess is none.
+// OfTCP returns the process at the other end of a connection on this machine. That is the process
+// which has the socket with the local address theirs and the remote address ours open, if the
+// socket belongs to one of these users. If several processes have it open, OfTCP returns the
+// youngest: it descends from the others and was given the socket.
+//
+// A search of all processes takes long, so guess is checked first. If that process is still running
+// and has the socket open, it is returned. The zero guess is no guess.
 func OfTCP(ours, theirs netip.AddrPort, users []int, guess Process) (Process, error) {
 	inode, uid, err := socketOf(ours, theirs)
 	if err != nil {
@@ -55,8 +56,8 @@ func OfTCP(ours, theirs netip.AddrPort, users []int, guess Process) (Process, er
 	return found, nil
 }
 
-// holds reports whether a process has a socket open. Those of others cannot be
-// looked into.
+// holds reports whether a process has a socket open. It returns false for processes that we may not
+// inspect.
 func holds(pid int, inode string) bool {
 	dir := "/proc/" + strconv.Itoa(pid) + "/fd"
 	f, err := os.Open(dir)
@@ -75,7 +76,7 @@ func holds(pid int, inode string) bool {
 	})
 }
 
-// socketOf finds the other end of a connection in the system's tables.
+// socketOf looks the other end of a connection up in the system's tables.
 func socketOf(ours, theirs netip.AddrPort) (inode string, uid int, err error) {
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		f, err := os.Open(table)
@@ -114,8 +115,8 @@ func plain(a netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
 }
 
-// parseHex reads an address as the kernel prints it: words of four bytes in the
-// machine's own order.
+// parseHex reads an address as the kernel prints it, in words of four bytes in the machine's byte
+// order.
 func parseHex(text string) (netip.AddrPort, bool) {
 	host, port, ok := strings.Cut(text, ":")
 	raw, err := hex.DecodeString(host)

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 )
 
-// OfTCP cannot be told here.
+// OfTCP returns an error, because it is not supported here.
 func OfTCP(_, _ netip.AddrPort, _ []int, _ Process) (Process, error) {
 	return Process{}, errors.ErrUnsupported
 }
