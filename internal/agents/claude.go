@@ -27,8 +27,8 @@ const (
 	claudeSessionEnd    = "SessionEnd"
 )
 
-// claude speaks with Claude Code as documented; we never ran it. A hook that is late, or fails with
-// any status but 2, lets the call run.
+// claude is the dialect of Claude Code, written from its documentation; we never ran it. If a hook
+// is late, or fails with any status but 2, the call runs.
 type claude struct{}
 
 // claudeMessage is what Claude Code writes to a hook's standard input.
@@ -59,8 +59,8 @@ func (claude) read(req hookframe.Request) (asked, error) {
 		return asked{}, err
 	}
 	if m.Cursor != "" {
-		// Cursor says so in the message, which a project cannot forge. A project can set the
-		// variable.
+		// Cursor names itself in the message, which a project cannot forge. The variable
+		// CURSOR_VERSION is not used, because a project can set it.
 		return asked{}, errNothing
 	}
 	if err := sameEvent(req.Event, m.Event); err != nil {
@@ -73,8 +73,9 @@ func (claude) read(req hookframe.Request) (asked, error) {
 	return asked{event: ev, result: m.Response, window: m.asks(req.Env["CLAUDE_CODE_ENTRYPOINT"])}, err
 }
 
-// asks reports whether Claude Code asks in a window with a person before it. Any other mode may
-// approve by itself or show a window that goes unanswered, and a sub-agent may work unattended.
+// asks reports whether Claude Code asks in a window that a person is looking at. In any other mode
+// it may approve by itself, or show a window that goes unanswered; and a sub-agent may work
+// unattended.
 func (m claudeMessage) asks(entry string) bool {
 	return m.Event == claudePreToolUse && m.Mode == "default" && m.AgentID == "" && entry == "cli"
 }
@@ -116,7 +117,7 @@ func (m claudeMessage) event(home string) (hook.Event, error) {
 	return ev, err
 }
 
-// session is the acting sub-agent's own, or else the person's.
+// session returns the session of the sub-agent that acts, or else the person's session.
 func (m claudeMessage) session() (floodmark.SessionID, error) {
 	if m.AgentID != "" && m.Event != claudeSubagentStop {
 		return sessionOf(claudeName, m.AgentID)
@@ -124,8 +125,8 @@ func (m claudeMessage) session() (floodmark.SessionID, error) {
 	return sessionOf(claudeName, m.Session)
 }
 
-// spawned begins a sub-agent. The event does not contain its prompt, so it inherits all its parent
-// has read.
+// spawned returns the beginning of a sub-agent. The event may lack its prompt, so the sub-agent
+// inherits everything that its parent has read.
 func (m claudeMessage) spawned() (asked, error) {
 	parent, err := sessionOf(claudeName, m.Session)
 	if err != nil {
@@ -135,8 +136,8 @@ func (m claudeMessage) spawned() (asked, error) {
 	return begun(claudeName, parent, child, m.Prompt), err
 }
 
-// claudeCause reads why a session starts. A cleared context may begin with an earlier plan, so a
-// clear does not count as empty.
+// claudeCause returns why a session starts. A cleared context may begin with an earlier plan, so a
+// clear is not reported as the person's.
 func claudeCause(source string) (hook.Cause, error) {
 	switch source {
 	case "startup":
@@ -151,7 +152,8 @@ func claudeCause(source string) (hook.Cause, error) {
 	return "", fmt.Errorf("a session starts for the unknown reason %q", floodmark.OneLine(source, hookframe.MaxName))
 }
 
-// expanded is what a typed command adds without a call: a skill, or a tool server's text.
+// expanded returns what a typed command adds to the context without a call: a skill, or the text of
+// a tool server.
 func (m claudeMessage) expanded() []hook.Content {
 	tool := "ReadMcpResourceTool"
 	if m.Expansion == "slash_command" {
@@ -191,7 +193,7 @@ type (
 	}
 )
 
-// write returns nothing with status 0 for an approval; all else is explicit.
+// write prints nothing and exits with status 0 for an approval. Every other answer is explicit.
 func (claude) write(event string, a answer) hookframe.Response {
 	ok := hookframe.Response{V: hookframe.Version}
 	switch {
@@ -209,7 +211,7 @@ func (claude) write(event string, a answer) hookframe.Response {
 	case event == claudePostToolUse:
 		ok.Stdout = object(claudeKept(a))
 	case event == claudeStop, event == claudeSubagentStop:
-		// A denial would mean: continue. So stop instead.
+		// Here a denial would make the agent continue, so it is stopped instead.
 		ok.Stderr, ok.Exit = a.reason()+"\n", 1
 	default:
 		ok.Stderr, ok.Exit = a.reason()+"\n", hookframe.Refused
@@ -217,8 +219,8 @@ func (claude) write(event string, a answer) hookframe.Response {
 	return ok
 }
 
-// claudeKept withholds a result from the model. If the result cannot be rewritten, the turn ends
-// instead.
+// claudeKept returns the answer that withholds a result from the model. If the result cannot be
+// rewritten, it ends the turn.
 func claudeKept(a answer) any {
 	block := said{Decision: "block", Reason: a.reason()}
 	out, ok := emptied(a.about, a.reason())

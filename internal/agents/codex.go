@@ -26,8 +26,9 @@ const (
 	codexSessionEnd    = "SessionEnd"
 )
 
-// codex speaks with Codex. Measured on it: a hook that crashes, hangs, answers «ask» or has one
-// field too many lets the call run, so every denial has exactly one of the forms below.
+// codex is the dialect of Codex. Tests with Codex showed that the call runs if a hook crashes,
+// hangs, answers «ask», or has one field too many. So every denial has exactly one of the forms
+// below.
 type codex struct{}
 
 // codexMessage is what Codex writes to a hook's standard input.
@@ -96,7 +97,7 @@ func (m codexMessage) event(home string) (hook.Event, error) {
 	return ev, err
 }
 
-// spawned is a prompt to a sub-agent, by the model of its parent.
+// spawned returns a prompt to a sub-agent, written by the model of its parent.
 func (m codexMessage) spawned() (asked, error) {
 	parent, err := sessionOf(codexName, m.Session)
 	if err != nil {
@@ -106,7 +107,7 @@ func (m codexMessage) spawned() (asked, error) {
 	return begun(codexName, parent, child, m.Prompt), err
 }
 
-// session is the acting sub-agent's own, or else the person's.
+// session returns the session of the sub-agent that acts, or else the person's session.
 func (m codexMessage) session() (floodmark.SessionID, error) {
 	switch m.Event {
 	case codexSubagentStart, codexSubagentStop:
@@ -118,8 +119,8 @@ func (m codexMessage) session() (floodmark.SessionID, error) {
 	return sessionOf(codexName, m.Session)
 }
 
-// codexCause reads why a session starts. Codex does not say who cleared the context, and its model
-// can request it, so a clear is never a person's.
+// codexCause returns why a session starts. Codex does not say who cleared the context, and its
+// model can request a clear, so a clear is never reported as a person's.
 func codexCause(source string) (hook.Cause, error) {
 	switch c := hook.Cause(source); c {
 	case hook.Startup, hook.Resume, hook.Clear, hook.Compact:
@@ -128,8 +129,8 @@ func codexCause(source string) (hook.Cause, error) {
 	return "", fmt.Errorf("a session starts for the unknown reason %q", floodmark.OneLine(source, hookframe.MaxName))
 }
 
-// codexSpawn is the tool that begins a sub-agent, and codexAgents its group: Codex prefixes some
-// tools with the group's name, without a separator.
+// codexSpawn is the tool that begins a sub-agent. codexAgents is the group of that tool: Codex puts
+// the group's name before the names of some tools, without a separator.
 const (
 	codexSpawn  = "spawn_agent"
 	codexAgents = "multi_agent_v1"
@@ -150,7 +151,7 @@ func (m codexMessage) call() (hook.Call, error) {
 	return c, nil
 }
 
-// write returns nothing with status 0 for an approval; all else is explicit.
+// write prints nothing and exits with status 0 for an approval. Every other answer is explicit.
 func (codex) write(event string, a answer) hookframe.Response {
 	ok := hookframe.Response{V: hookframe.Version}
 	switch {
@@ -166,7 +167,7 @@ func (codex) write(event string, a answer) hookframe.Response {
 		// After a tool this replaces the result; at a prompt the model is not called.
 		ok.Stdout = object(said{Decision: "block", Reason: a.reason()})
 	case event == codexStop, event == codexSubagentStop:
-		// A denial would mean: continue. So stop instead.
+		// Here a denial would make the agent continue, so it is stopped instead.
 		ok.Stderr, ok.Exit = a.reason()+"\n", 1
 	default:
 		ok.Stderr, ok.Exit = a.reason()+"\n", hookframe.Refused

@@ -27,10 +27,10 @@ const (
 	copilotSessionEnd    = "sessionEnd"
 )
 
-// copilot speaks with Copilot CLI. Measured on it: a hook that is late or prints something other
-// than JSON lets the call run, with any exit status. A status other than 0 stops a call, but
-// neither a prompt nor a result. Its messages name neither event nor call; the settings name the
-// event.
+// copilot is the dialect of Copilot CLI. Tests with it showed that the call runs, whatever the exit
+// status, if a hook is late or prints anything but JSON. An exit status other than 0 stops a call,
+// but neither a prompt nor a result. Its messages name neither the event nor the call; our settings
+// add the event.
 type copilot struct{}
 
 // copilotMessage is what Copilot CLI writes to a hook's standard input.
@@ -58,7 +58,7 @@ func (copilot) read(req hookframe.Request) (asked, error) {
 		return m.spawned()
 	}
 	ev, err := m.event(req)
-	// Copilot CLI runs the hook of the first prompt without waiting for the one of the session's
+	// Copilot CLI starts the hook of the first prompt without waiting for the hook of the session's
 	// start.
 	return asked{event: ev, afterStart: req.Event == copilotPrompt}, err
 }
@@ -99,7 +99,7 @@ func (m copilotMessage) event(req hookframe.Request) (hook.Event, error) {
 	case copilotStop:
 		ev.Point, ev.Audience = hook.BeforeResponseEmit, hook.ToOwner
 		if m.AgentID != "" {
-			err = errNothing // it ends with subagentStop, which has its result
+			err = errNothing // subagentStop follows and has the result
 		}
 	case copilotSessionEnd:
 		ev.Point = hook.SessionEnd
@@ -109,8 +109,8 @@ func (m copilotMessage) event(req hookframe.Request) (hook.Event, error) {
 	return ev, err
 }
 
-// session returns the session of the acting agent. A sub-agent has its own; the begin and end of
-// one belong to its parent, which may be a sub-agent, too.
+// session returns the session of the agent that acts. A sub-agent has its own. The beginning and
+// the end of a sub-agent belong to its parent's session; the parent may be a sub-agent, too.
 func (m copilotMessage) session(event string) (floodmark.SessionID, error) {
 	switch {
 	case event == copilotSubagentStart, event == copilotSubagentStop:
@@ -132,7 +132,7 @@ func (m copilotMessage) child() (floodmark.SessionID, error) {
 	return sessionOf(copilotName, m.AgentID)
 }
 
-// spawned is a prompt to a sub-agent, by the model of its parent.
+// spawned returns a prompt to a sub-agent, written by the model of its parent.
 func (m copilotMessage) spawned() (asked, error) {
 	parent, err := m.parent()
 	if err != nil {
@@ -142,7 +142,7 @@ func (m copilotMessage) spawned() (asked, error) {
 	return begun(copilotName, parent, child, m.Prompt), err
 }
 
-// copilotCause reads why a session starts.
+// copilotCause returns why a session starts.
 func copilotCause(source string) (hook.Cause, error) {
 	switch source {
 	case "new", "startup":
@@ -153,7 +153,8 @@ func copilotCause(source string) (hook.Cause, error) {
 	return "", fmt.Errorf("a session starts for the unknown reason %q", floodmark.OneLine(source, hookframe.MaxName))
 }
 
-// call is the same before and after the tool, because its id is derived from it.
+// call returns the tool call. Its id is derived from the call, so it is the same before and after
+// the tool.
 func (m copilotMessage) call() (hook.Call, error) {
 	if m.Tool == "" {
 		return hook.Call{}, errors.New("the message names no tool")
@@ -167,9 +168,9 @@ func (m copilotMessage) call() (hook.Call, error) {
 // copilotGitHub is the server built into Copilot CLI.
 const copilotGitHub = "github-mcp-server"
 
-// copilotTool splits the name of a server's tool: server-tool. Copilot's own tools have no hyphen.
-// A server's name may have one; the part before it then names no known server, or one the owner
-// named alike.
+// copilotTool splits the name of a server's tool, server-tool. Copilot's own tools have no hyphen.
+// If the server's name has a hyphen, only the part before it is taken, which names no known server
+// unless the owner chose that name, too.
 func copilotTool(name string) (server, tool string) {
 	if tool, ok := strings.CutPrefix(name, copilotGitHub+"-"); ok && tool != "" {
 		return copilotGitHub, tool
@@ -180,7 +181,7 @@ func copilotTool(name string) (server, tool string) {
 	return "", name
 }
 
-// result is what the model is shown.
+// result returns what the model is shown.
 func (m copilotMessage) result() hook.Result {
 	var r struct {
 		Type string  `json:"resultType"`
@@ -214,7 +215,7 @@ type (
 	}
 )
 
-// write returns nothing with status 0 for an approval; all else is explicit.
+// write prints nothing and exits with status 0 for an approval. Every other answer is explicit.
 func (copilot) write(event string, a answer) hookframe.Response {
 	ok := hookframe.Response{V: hookframe.Version}
 	switch {
@@ -232,7 +233,7 @@ func (copilot) write(event string, a answer) hookframe.Response {
 	case event == copilotPostToolUse:
 		ok.Stdout = object(copilotWithheld{copilotResult{Type: "failure", Text: a.reason()}})
 	case event == copilotStop, event == copilotSubagentStop:
-		// A denial would mean: continue. So stop instead.
+		// Here a denial would make the agent continue, so it is stopped instead.
 		ok.Stderr, ok.Exit = a.reason()+"\n", 1
 	default:
 		ok.Stderr, ok.Exit = a.reason()+"\n", hookframe.Refused

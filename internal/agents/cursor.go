@@ -29,9 +29,9 @@ const (
 	cursorSessionEnd    = "sessionEnd"
 )
 
-// cursor speaks with Cursor as documented; we never ran it. Our settings make it fail closed, so
-// every approval is explicit. None is «allow», which would also answer Cursor's own prompt. Cursor
-// ignores «ask» before a tool.
+// cursor is the dialect of Cursor, written from its documentation; we never ran it. Our settings
+// let it block if a hook fails, so every approval is explicit. No approval is «allow», because that
+// would also answer Cursor's own prompt. Cursor ignores «ask» before a tool.
 type cursor struct{}
 
 // cursorMessage is what Cursor writes to a hook's standard input.
@@ -122,7 +122,8 @@ func (m cursorMessage) event(home string) (hook.Event, error) {
 	return ev, err
 }
 
-// session is that of the conversation; where a sub-agent begins or ends, it is the parent's.
+// session returns the session of the conversation. If a sub-agent begins or ends, it is the
+// parent's session.
 func (m cursorMessage) session() (floodmark.SessionID, error) {
 	switch {
 	case (m.Event == cursorSubagentStart || m.Event == cursorSubagentStop) && m.Parent != "":
@@ -135,7 +136,8 @@ func (m cursorMessage) session() (floodmark.SessionID, error) {
 	return sessionOf(cursorName, m.Session)
 }
 
-// child is a sub-agent's session. One that ends without a name is unknown and untrusted.
+// child returns a sub-agent's session. A sub-agent that ends without a name is unknown, and so
+// untrusted.
 func (m cursorMessage) child() (floodmark.SessionID, error) {
 	if m.Child == "" && m.Event == cursorSubagentStop {
 		return sessionOf(cursorName, "without a name")
@@ -143,7 +145,7 @@ func (m cursorMessage) child() (floodmark.SessionID, error) {
 	return sessionOf(cursorName, m.Child)
 }
 
-// spawned begins a sub-agent with what its parent's model tells it.
+// spawned returns the beginning of a sub-agent, with its task in the words of its parent's model.
 func (m cursorMessage) spawned() (asked, error) {
 	parent, err := m.session()
 	if err != nil {
@@ -153,7 +155,7 @@ func (m cursorMessage) spawned() (asked, error) {
 	return begun(cursorName, parent, child, m.Task), err
 }
 
-// attached are the files attached to a prompt, and those it mentions.
+// attached returns the files that are attached to a prompt, and the files that it mentions.
 func (m cursorMessage) attached() ([]hook.Content, error) {
 	list, err := mentions(m.Prompt)
 	for _, a := range m.Attachments {
@@ -166,10 +168,10 @@ func (m cursorMessage) attached() ([]hook.Content, error) {
 	return list, err
 }
 
-// cursorServer stands in for the server of a tool, which Cursor does not name.
+// cursorServer is used as the server of a tool, because Cursor does not name the server.
 const cursorServer = "MCP"
 
-// call reads a call from any of the events that report one.
+// call returns the call of any event that reports one.
 func (m cursorMessage) call() (hook.Call, error) {
 	c := hook.Call{Name: m.Tool, Args: unquoted(m.Input)}
 	switch m.Event {
@@ -186,15 +188,15 @@ func (m cursorMessage) call() (hook.Call, error) {
 	if c.Name == "" {
 		return hook.Call{}, errors.New("the message names no tool")
 	}
-	// Its call ids contain line breaks.
+	// Cursor's call ids contain line breaks.
 	if c.ID = floodmark.CallID(strings.Join(strings.Fields(m.CallID), " ")); c.ID == "" {
 		c.ID = madeID(c)
 	}
 	return c, nil
 }
 
-// cursorDoes describes a call identically for both of its reports. Empty means that there is only
-// one.
+// cursorDoes returns a text that is the same for both reports of a call. It is empty if the call is
+// reported only once.
 func cursorDoes(c hook.Call) string {
 	if c.Server != "" {
 		return string(madeID(c))
@@ -215,7 +217,7 @@ func cursorDoes(c hook.Call) string {
 		}
 	}
 	if len(does) != 1 {
-		return "" // nothing, or an unknown one
+		return "" // no argument, or more than one
 	}
 	return c.Name + "\x00" + does[0]
 }
@@ -253,8 +255,8 @@ func (cursor) write(event string, a answer) hookframe.Response {
 	case a.why == "" && event == cursorPrompt && a.reply.Consumed:
 		ok.Stdout = object(cursorHalt{ToUser: a.notice()})
 	case a.why == "" && event == cursorPreToolUse && a.args != nil:
-		// Cursor reports the command again before running it. One that differs from this is judged
-		// again.
+		// Cursor reports the command again before it runs it. If that command differs from this
+		// one, it is judged again.
 		ok.Stdout = object(cursorReplaced{Input: a.args})
 	case a.why == "":
 	case event == cursorPreToolUse, event == cursorShell, event == cursorMCP, event == cursorReadFile, event == cursorSubagentStart:

@@ -1,6 +1,6 @@
-// Package agents is the door for agents that report to hooks: it turns each agent's own message
-// into hook events, asks the monitor, and answers in that agent's exact words. It makes no
-// decisions. A message it does not understand is refused, in the way that agent obeys.
+// Package agents connects agents that report to hooks with the monitor. It translates each agent's
+// own message into hook events, asks the monitor, and answers in that agent's exact words. It makes
+// no decisions. A message that it does not understand is refused, in the way that this agent obeys.
 package agents
 
 import (
@@ -18,22 +18,22 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// Hooks judges events; the monitor does.
+// Hooks judges events. The monitor implements it.
 type Hooks interface {
 	Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error)
 }
 
-// A Door answers for every supported agent.
+// A Door answers the hooks of all supported agents.
 type Door struct {
 	// Hooks judges events. It is required.
 	Hooks Hooks
 	// Tenant owns all events of this door; empty on a laptop.
 	Tenant string
-	// Await is optional: it returns when a question was answered, or an error when the time is
-	// over. The call is then judged again; the returned verdict alone allows nothing.
+	// Await is optional. It returns when a question was answered, and an error if ctx ends first.
+	// The call is then judged again, because the returned verdict alone allows nothing.
 	Await func(ctx context.Context, s journal.Session, ticket floodmark.TicketID) (floodmark.Verdict, error)
-	// Patience is optional: it returns how long an event that asks waits for a person; zero for no
-	// longer than any answer takes.
+	// Patience is optional. It returns how much longer than usual an event waits for a person to
+	// answer; zero means no longer.
 	Patience func(ctx context.Context, ev hook.Event) time.Duration
 	// Shown is optional: it lets agents show a question while they wait.
 	Shown *Shown
@@ -43,18 +43,18 @@ type Door struct {
 	Native *Native
 	// Doubles is optional: a call that is reported twice is judged once.
 	Doubles *Doubles
-	// Rewrites is optional: an agent can run another command than it proposed. Without it such a
-	// reply is a refusal.
+	// Rewrites is optional. With it an agent can be told to run another command than it proposed.
+	// Without it a reply that says so is a refusal.
 	Rewrites *Rewrites
 }
 
 // The limits on what an agent is told, in one line for a model.
 const (
 	maxReason = 2000 // bytes
-	maxTicket = 64   // of a question's name in it
+	maxTicket = 64   // bytes of a question's name
 )
 
-// dialect is one agent's language.
+// A dialect translates the messages of one agent.
 type dialect interface {
 	// read turns a message into events.
 	read(req hookframe.Request) (asked, error)
@@ -62,45 +62,46 @@ type dialect interface {
 	write(event string, a answer) hookframe.Response
 }
 
-// asked is one message translated into events.
+// asked is one message of an agent, translated into events.
 type asked struct {
-	// first are judged before event, in order. A refusal of one refuses the message.
+	// first are judged before event, in order. If one of them is refused, the message is refused.
 	first []hook.Event
 	event hook.Event
-	// otherwise, unless nil, is judged if event cannot be; it must trust less.
+	// otherwise is judged instead if judging event fails; it may be nil. It must give less trust
+	// than event.
 	otherwise *hook.Event
-	// afterStart says that the agent may report the event before its session's start, which comes
-	// first.
+	// afterStart says that the agent may report the event before the start of its session. The
+	// event then waits for that.
 	afterStart bool
 	// double describes the call, for agents that report one call twice; second marks the second
 	// report.
 	double string
 	second bool
-	// window says that the agent would prompt the person now if told to, and that only the person
-	// can answer.
+	// window says that the agent would ask the person in its own window now if told to, and that
+	// only the person can answer there.
 	window bool
 	// ended says how a question in the agent's window ended, if reported.
 	ended windowEnd
 	// result is a tool's result as the agent wrote it.
 	result json.RawMessage
-	// openclaw is the message itself, if it is OpenClaw's.
+	// openclaw is the message itself, if it is from OpenClaw.
 	openclaw openclawSays
 }
 
 // errNothing says that a message needs no answer.
 var errNothing = errors.New("nothing is asked")
 
-// answer is what to tell an agent: the reply, or why there is none.
+// answer is what an agent is told: the reply, or why there is none.
 type answer struct {
 	reply hook.Reply
-	why   string // not empty: a refusal, and its one line
+	why   string // the line of a refusal; empty if nothing is refused
 	// failed says that the monitor gave no decision.
 	failed bool
-	// ask says that the agent asks the person in its own window; words is the question as other
-	// channels word it, within a number of characters.
+	// ask says that the agent asks the person in its own window. words returns the question as
+	// other channels word it, in at most so many characters.
 	ask   bool
 	words func(most int) string
-	// args, unless nil, replace the arguments of the call.
+	// args replace the arguments of the call; nil if they stay.
 	args  json.RawMessage
 	about asked
 }
@@ -128,7 +129,7 @@ func dialectOf(agent string) (dialect, bool) {
 	return nil, false
 }
 
-// Answer says what the hook program must do. It never fails: any error is a refusal.
+// Answer returns what the hook program must do. It never fails; any error is a refusal.
 func (d Door) Answer(ctx context.Context, req hookframe.Request) hookframe.Response {
 	lang, ok := dialectOf(req.Agent)
 	if !ok {
@@ -153,7 +154,7 @@ func (d Door) Answer(ctx context.Context, req hookframe.Request) hookframe.Respo
 	return lang.write(req.Event, a)
 }
 
-// judge judges all events of a message.
+// judge judges all events of a message and returns the answer.
 func (d Door) judge(ctx context.Context, about asked) answer {
 	for _, ev := range about.first {
 		reply, err := d.ask(ctx, ev)
@@ -186,8 +187,8 @@ func (d Door) judge(ctx context.Context, about asked) answer {
 	return answer{reply: reply, why: refusal(reply)}
 }
 
-// asked asks the monitor about a message. It does not wait for an answer where the agent asks in
-// its own window.
+// asked asks the monitor about the main event of a message. It does not wait for a person if the
+// agent asks in its own window.
 func (d Door) asked(ctx context.Context, about asked) (hook.Reply, error) {
 	wait := patience(atOnce)
 	if d.Patience != nil && !d.Native.asks(about) {
@@ -202,7 +203,7 @@ func (d Door) asked(ctx context.Context, about asked) (hook.Reply, error) {
 	return d.answered(ctx, about.event, reply, wait), nil
 }
 
-// ask judges one event, and again after a person answered in time.
+// ask judges one event, and judges it again if a person answered in time.
 func (d Door) ask(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	reply, err := d.once(ctx, ev)
 	if err != nil {
@@ -218,11 +219,11 @@ func (d Door) once(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	return d.handle(ctx, ev)
 }
 
-// A patience returns the context for waiting, and the one for judging the call afterwards, as
-// [hookframe.Waiting] does.
+// A patience returns the context for waiting, and a function that returns the context for judging
+// the call afterwards, as [hookframe.Waiting] does.
 type patience func(ctx context.Context) (waiting context.Context, judge func() (context.Context, context.CancelFunc))
 
-// atOnce gives a person the rest of the usual time: more is judged after it.
+// atOnce is a patience that gives a person only the rest of the usual time.
 func atOnce(ctx context.Context) (context.Context, func() (context.Context, context.CancelFunc)) {
 	return ctx, func() (context.Context, context.CancelFunc) { return ctx, func() {} }
 }
@@ -238,10 +239,10 @@ func (d Door) answered(ctx context.Context, ev hook.Event, reply hook.Reply, p p
 	ctx, cancel := judge()
 	defer cancel()
 	switch {
-	case err != nil: // no answer in time: the question stands
+	case err != nil: // no answer in time: the question stays open
 		reply.Line = reply.Held() + " Nobody has answered yet: the person answers question " + floodmark.OneLine(string(reply.Ticket), maxTicket) + " with «floodmark watch» in a terminal."
 		return reply
-	case verdict == floodmark.Confirm: // judging it again would only ask again
+	case verdict == floodmark.Confirm: // judging the call again would only ask again
 		reply.Line = reply.Held() + " Nobody answered question " + floodmark.OneLine(string(reply.Ticket), maxTicket) + " in time, so it is over."
 		return reply
 	}
@@ -251,7 +252,7 @@ func (d Door) answered(ctx context.Context, ev hook.Event, reply hook.Reply, p p
 	return reply
 }
 
-// handle returns a reply that can be carried out, or an error.
+// handle returns a valid reply, or an error.
 func (d Door) handle(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	reply, err := d.Hooks.Handle(ctx, d.Tenant, ev)
 	if err == nil {
@@ -263,7 +264,7 @@ func (d Door) handle(ctx context.Context, ev hook.Event) (hook.Reply, error) {
 	return reply, nil
 }
 
-// sorry words an internal error. Errors that people see have a hint.
+// sorry returns an internal error in words for people, with a hint.
 func sorry(err error) string {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -280,8 +281,8 @@ func sorry(err error) string {
 	return "this could not be judged, so it is not allowed: " + err.Error() + "."
 }
 
-// refusal returns the line of a reply that does not let things go on, or empty. A verifier that was
-// not asked has not agreed.
+// refusal returns the line of a reply that does not allow, or an empty string. A reply that needs
+// verifiers is also a refusal, because none was asked here.
 func refusal(r hook.Reply) string {
 	if r.Decision.Verdict == floodmark.Allow && len(r.Decision.Verifiers) == 0 && !r.BlockTurn {
 		return ""
@@ -302,11 +303,11 @@ func refusal(r hook.Reply) string {
 	return line
 }
 
-// reason is the line for the agent; it is never empty.
+// reason returns the line for the agent; it is never empty.
 func (a answer) reason() string { return "floodmark: " + floodmark.OneLine(a.why, maxReason) }
 
-// question is what the person reads in the agent's own window, in at most so many bytes, without
-// the remedy for the agent.
+// question returns the text that the person reads in the agent's own window, in at most so many
+// bytes. It lacks the advice for the agent.
 func (a answer) question(most int) string {
 	if a.words != nil {
 		// Multi-byte characters are rare; if there are many, the text gets shorter.
@@ -323,7 +324,7 @@ func (a answer) question(most int) string {
 	return floodmark.OneLine("floodmark: "+line, most)
 }
 
-// printed is our own text in lines, without control characters.
+// printed returns our own text of several lines, without control characters.
 func printed(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {
@@ -333,7 +334,7 @@ func printed(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// notice is the answer to a command of the owner, in one line that is never empty.
+// notice returns the answer to a command of the owner, in one line that is never empty.
 func (a answer) notice() string {
 	if notice := floodmark.OneLine(a.reply.Notice, maxReason); notice != "" {
 		return "floodmark: " + notice

@@ -7,10 +7,10 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Doubles remembers allowed calls, for agents that report a call twice: as a tool and as what the
-// tool does. Judged twice, a call would use up its approval before it runs. One allowed report lets
-// one second report with the same content pass. It is safe for concurrent use; nil remembers
-// nothing, so that every report is judged.
+// Doubles remembers allowed calls, for agents that report a call twice: as a tool, and as what the
+// tool does. If both reports were judged, the first would use up the approval of the call. After
+// one report was allowed, one second report with the same content is let through. Doubles is safe
+// for concurrent use. A nil Doubles remembers nothing, so every report is judged.
 type Doubles struct {
 	mu   sync.Mutex // guards what is below
 	seen map[double][]time.Time
@@ -22,11 +22,11 @@ type double struct {
 }
 
 const (
-	// doubleWithin is how long the second report may take. A later one, for instance after a prompt
-	// to a person, is judged again.
+	// doubleWithin is how long the second report may take. A later report, for instance after a
+	// prompt to a person, is judged.
 	doubleWithin = time.Minute
-	// maxDoubles bounds the memory, in all and for one call. Beyond it everything is dropped: then
-	// a call is judged again.
+	// maxDoubles bounds the remembered calls, and the reports of one call. Beyond it everything is
+	// dropped, and the second reports are judged.
 	maxDoubles = 4096
 )
 
@@ -47,7 +47,7 @@ func (d *Doubles) allowed(about asked) {
 	d.seen[name] = append(d.seen[name], time.Now())
 }
 
-// take reports whether a call was allowed just now, once.
+// take reports whether a call was allowed just now, and forgets that one report.
 func (d *Doubles) take(about asked) bool {
 	if d == nil || about.double == "" {
 		return false

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// emptied is a result reduced to its structure, with a line in place of its text: an agent may
-// ignore a result that does not look like that tool's.
+// emptied returns a result reduced to its structure, with a line in place of its text. The
+// structure is kept because an agent may ignore a result that does not look like one of that tool.
 func emptied(about asked, line string) (any, bool) {
 	if about.event.Call.Server != "" {
 		// A server's result may have any form.
@@ -26,8 +26,8 @@ func emptied(about asked, line string) (any, bool) {
 	return hollow(v, "", line), true
 }
 
-// hollow keeps the structure of a value: at most one element of a list, and none of a list of
-// texts.
+// hollow returns the structure of a value. A list keeps at most one element, and a list of texts
+// keeps none.
 func hollow(v any, key, line string) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -50,8 +50,8 @@ func hollow(v any, key, line string) any {
 	return v
 }
 
-// hollowText is the line in place of a tool's text, the text itself where it can only name a form,
-// else nothing.
+// hollowText returns the line if the text is the tool's output, the text itself if it can only name
+// a form, and otherwise nothing.
 func hollowText(text, key, line string) string {
 	switch {
 	case key == "" || slices.Contains([]string{"content", "output", "plan", "result", "stdout", "text"}, key):

@@ -23,10 +23,10 @@ const (
 	geminiSessionEnd   = "SessionEnd"
 )
 
-// gemini speaks with Gemini CLI. Measured on it: a hook that is killed, is late, exits with status
-// 1 or prints something other than JSON lets the call run, and «ask» hangs when unattended. It
-// names neither calls nor sub-agents: what a sub-agent does and reads counts as its parent's, in
-// one session.
+// gemini is the dialect of Gemini CLI. Tests with it showed that the call runs if a hook is killed,
+// is late, exits with status 1 or prints anything but JSON, and that «ask» hangs if nobody is
+// there. It names neither calls nor sub-agents, so everything that a sub-agent does and reads
+// belongs to its parent's session.
 type gemini struct{}
 
 // geminiMessage is what Gemini CLI writes to a hook's standard input.
@@ -90,8 +90,8 @@ func (gemini) read(req hookframe.Request) (asked, error) {
 	return asked{event: ev}, err
 }
 
-// geminiCause reads why a session starts. A clear is always the person's own «/clear»: the model
-// cannot request one.
+// geminiCause returns why a session starts. A clear is always the person's own «/clear», because
+// the model cannot request one.
 func geminiCause(source string) (cause hook.Cause, byPerson bool, err error) {
 	switch source {
 	case "startup":
@@ -104,12 +104,13 @@ func geminiCause(source string) (cause hook.Cause, byPerson bool, err error) {
 	return "", false, fmt.Errorf("a session starts for the unknown reason %q", floodmark.OneLine(source, hookframe.MaxName))
 }
 
-// geminiFiles is the line after which Gemini CLI puts what a prompt refers to with an @: files, and
+// geminiFiles is the line after which Gemini CLI adds what a prompt refers to with an @: files, and
 // resources of tool servers.
 const geminiFiles = "--- Content from referenced files ---"
 
-// geminiPrompt splits a prompt into the typed text and the files read for it. The text names each
-// file in words that a file can contain, too, so the whole is trusted as little as pasted text.
+// geminiPrompt splits a prompt into the typed text and the files that were added. The added text
+// says where each file begins in words that a file could contain, too, so all of it is trusted only
+// as much as pasted text.
 func geminiPrompt(prompt string) (string, []hook.Content) {
 	typed, read, found := strings.Cut(prompt, geminiFiles)
 	if !found {
@@ -122,15 +123,17 @@ func geminiPrompt(prompt string) (string, []hook.Content) {
 	}}
 }
 
-// geminiServerPrompt reports a prompt that a tool server wrote and a person only called by its
-// name. Gemini CLI quotes it as JSON. A typed prompt that is quoted as a whole is mistaken for one.
+// geminiServerPrompt reports whether a tool server wrote the prompt, and the person only called it
+// by its name. Gemini CLI quotes such a prompt as JSON. A typed prompt that is in quotes as a whole
+// is mistaken for one.
 func geminiServerPrompt(prompt string) (text string, is bool) {
 	prompt = strings.TrimSpace(prompt)
 	is = strings.HasPrefix(prompt, `"`) && json.Unmarshal([]byte(prompt), &text) == nil
 	return text, is
 }
 
-// call is the same before and after the tool, because its id is derived from it.
+// call returns the tool call. Its id is derived from the call, so it is the same before and after
+// the tool.
 func (m geminiMessage) call() (hook.Call, error) {
 	c := hook.Call{Server: m.MCP.Server, Name: m.MCP.Tool, Args: m.Input}
 	if c.Server == "" || c.Name == "" {
@@ -143,7 +146,7 @@ func (m geminiMessage) call() (hook.Call, error) {
 	return c, nil
 }
 
-// result is what the model is shown, without what only the person is shown.
+// result returns what the model is shown, without what only the person is shown.
 func (m geminiMessage) result() hook.Result {
 	failed := len(m.Response.Error) > 0 && string(m.Response.Error) != "null"
 	r := hook.Result{Text: texts(m.Response.Content), Error: failed}
@@ -168,7 +171,7 @@ type (
 	}
 )
 
-// write returns nothing with status 0 for an approval; all else is explicit.
+// write prints nothing and exits with status 0 for an approval. Every other answer is explicit.
 func (gemini) write(event string, a answer) hookframe.Response {
 	ok := hookframe.Response{V: hookframe.Version}
 	switch {
@@ -181,7 +184,7 @@ func (gemini) write(event string, a answer) hookframe.Response {
 		// After a tool this replaces the result; at a prompt the model is not called.
 		ok.Stdout = object(said{Decision: "deny", Reason: a.reason()})
 	case event == geminiAfterAgent:
-		// A denial would mean: continue. So stop instead.
+		// Here a denial would make the agent continue, so it is stopped instead.
 		ok.Stdout = object(geminiStop{Reason: a.reason()})
 	default:
 		ok.Stderr, ok.Exit = a.reason()+"\n", hookframe.Refused

@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// mentions are what a prompt names with an @: an agent reads it without a call, so no other hook
-// reports it. A name of no file does no harm here.
+// mentions returns the files that a prompt names with an @. An agent reads them without a call, so
+// no other hook reports them. A name that is no file does no harm here.
 func mentions(prompt string) ([]hook.Content, error) {
 	var list []hook.Content
 	for _, name := range mentioned(prompt) {
@@ -22,7 +22,8 @@ func mentions(prompt string) ([]hook.Content, error) {
 	return list, nil
 }
 
-// fileNamed is a file that an agent reads by itself. A tool server's resource has no known origin.
+// fileNamed returns a file that an agent reads by itself. A resource of a tool server has no known
+// origin.
 func fileNamed(name string) hook.Content {
 	name = strings.TrimPrefix(name, "file://")
 	o := floodmark.Origin{Kind: floodmark.FromFile, Name: floodmark.OneLine(name, hook.MaxNameBytes), Place: name}
@@ -33,17 +34,17 @@ func fileNamed(name string) hook.Content {
 }
 
 // isResource reports whether a name is that of a tool server's resource: the server's name, a
-// colon, and the resource. After the colon of a file stands a line number.
+// colon, and the resource. After the name of a file, only a line number may follow a colon.
 func isResource(name string) bool {
 	file, line, colon := strings.Cut(name, ":")
 	return colon && (!strings.ContainsAny(file, "./") || strings.Trim(line, "0123456789:-") != "")
 }
 
-// isSpace reports the spaces of JavaScript.
+// isSpace reports whether JavaScript takes a character for a space.
 func isSpace(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' }
 
-// mentioned finds the names after an @ at the beginning of a word, in quotes or up to the next
-// space. Agents also split at unusual spaces.
+// mentioned returns the names that follow an @ at the beginning of a word, in quotes or up to the
+// next space. Agents also split at unusual spaces.
 func mentioned(prompt string) []string {
 	var names []string
 	before := ' '

@@ -10,23 +10,25 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// Native hands questions to agents that ask the person in their own window. An agent is listed only
-// if its owner confirmed by a test that it does ask, and that no mode answers by itself. The result
-// of the call proves that the person approved. Any other event first closes the question, and the
-// call counts as one that may have run. Native is safe for concurrent use; nil hands on nothing.
+// Native lets agents ask the person in their own window. An agent is listed only if its owner
+// confirmed by a test that it does ask, and that no mode of it answers by itself.
+//
+// The result of the call proves that the person approved. If any other event comes first, the
+// question is closed, and the call is treated as one that may have run. Native is safe for
+// concurrent use. A nil Native lets no agent ask.
 type Native struct {
 	on     []string
 	answer func(ctx context.Context, s journal.Session, ticket floodmark.TicketID, verdict floodmark.Verdict, channel string) error
-	// Picks is optional: it reports a question whose approval needs a pick.
+	// Picks is optional. It reports whether the approval of a question needs a pick.
 	Picks func(s floodmark.SessionID, ticket floodmark.TicketID) bool
-	// Words is optional: it words a question of one call within a number of characters; empty if
-	// the question cannot be read.
+	// Words is optional. It returns the text of a question about one call, in at most so many
+	// characters; empty if the question cannot be read.
 	Words func(s floodmark.SessionID, t floodmark.TicketID, most int) string
 
 	mu sync.Mutex // guards what is below
-	// handed are the questions open in a window, at most one a session.
+	// handed are the questions that are open in a window, at most one for each session.
 	handed map[floodmark.SessionID]handed
-	// asked is a session's newest question, with the call it was opened for.
+	// asked is the newest question of each session, with the call for which it was opened.
 	asked map[floodmark.SessionID]opened
 }
 
@@ -40,23 +42,23 @@ type opened struct {
 	call   floodmark.CallID
 }
 
-// maxNative bounds the sessions in memory. Beyond it all are dropped: then the result of an
-// approved call is an incident.
+// maxNative bounds the sessions in memory. Beyond it all are dropped, and the result of a call that
+// was approved in a window is an incident.
 const maxNative = 4096
 
-// CanAsk reports whether an agent may be told to ask in its own window. Cursor obeys that at some
-// events only and does not report its mode. OpenClaw was tested to ask in a chat, to accept only
-// the owner's answer, and to run nothing without one.
+// CanAsk reports whether an agent may be told to ask in its own window. Cursor obeys that only at
+// some events, and does not report its mode. Tests showed that OpenClaw asks in a chat, accepts
+// only the owner's answer, and runs nothing without one.
 func CanAsk(agent string) bool { return agent == claudeName || agent == openclawName }
 
-// NewNative returns a Native for the named agents. Answer closes a question of a session as the
-// person answered in that window.
+// NewNative returns a Native for the named agents. answer closes a question of a session with the
+// person's answer in that window.
 func NewNative(on []string, answer func(ctx context.Context, s journal.Session, ticket floodmark.TicketID, verdict floodmark.Verdict, channel string) error) *Native {
 	on = slices.DeleteFunc(slices.Clone(on), func(agent string) bool { return !CanAsk(agent) })
 	return &Native{on: on, answer: answer, handed: map[floodmark.SessionID]handed{}, asked: map[floodmark.SessionID]opened{}}
 }
 
-// words returns the wording of a question; nil if there is none.
+// words returns a function that returns the text of a question; nil without Words.
 func (n *Native) words(s floodmark.SessionID, t floodmark.TicketID) func(most int) string {
 	if n.Words == nil {
 		return nil
@@ -69,16 +71,17 @@ func (n *Native) asks(about asked) bool {
 	return n != nil && about.window && slices.Contains(n.on, floodmark.Program(about.event.Agent))
 }
 
-// windowed reports a reply whose question may be asked in an agent's window. After an approval
-// there the agent makes the call unchanged, and we learn of it when it has run: a call that must
-// stay in its box would run without one, and the agent would make a push that the monitor has to
-// make.
+// windowed reports whether the question of a reply may be asked in an agent's window. After an
+// approval there, the agent makes the call unchanged, and we learn of it only when it has run. So
+// the call must not need a box, because it would run without one, and must not be a push that the
+// monitor has to make.
 func windowed(r hook.Reply) bool {
 	return r.Ticket != "" && r.Shown.IsZero() && r.Decision.Verdict == floodmark.Confirm && r.Decision.Reach == floodmark.Free && len(r.Decision.Verifiers) == 0 && !r.BlockTurn
 }
 
-// hand hands a question on, if it holds only this call, because the window shows no other. A place
-// cannot be picked there either.
+// hand reports whether the agent is to ask the question of a reply in its window, and remembers it.
+// That is so only if the question is about this call alone, because the window shows no other, and
+// if no place has to be picked.
 func (n *Native) hand(about asked, reply hook.Reply) bool {
 	if n == nil || !windowed(reply) {
 		return false
@@ -105,7 +108,7 @@ func (n *Native) hand(about asked, reply hook.Reply) bool {
 	return true
 }
 
-// take returns the question that is open in the window of a session.
+// take returns the question that is open in the window of a session, and forgets it.
 func (n *Native) take(s floodmark.SessionID) (handed, bool) {
 	if n == nil {
 		return handed{}, false
@@ -121,14 +124,14 @@ func (n *Native) take(s floodmark.SessionID) (handed, bool) {
 type windowEnd uint8
 
 const (
-	windowOpen       windowEnd = iota // it tells nothing
+	windowOpen       windowEnd = iota // the message does not say
 	windowAgreed                      // the call's result will follow
 	windowDenied                      // the person denied
 	windowUnanswered                  // no answer, and the call did not run
 )
 
-// windowEnded records how a question ended. It can only close it: an approval shows in the call's
-// result.
+// windowEnded records how a question in a window ended, as the agent reported. It can only close
+// the question; an approval is proved by the call's result.
 func (d Door) windowEnded(ctx context.Context, about asked) answer {
 	ev := about.event
 	h, open := d.Native.take(ev.Session)
@@ -140,7 +143,7 @@ func (d Door) windowEnded(ctx context.Context, about asked) answer {
 		return answer{}
 	}
 	if about.ended == windowUnanswered {
-		return answer{} // it stays open in other channels
+		return answer{} // the question stays open in other channels
 	}
 	s := journal.Session{Tenant: d.Tenant, ID: ev.Session}
 	if err := d.Native.answer(ctx, s, h.ticket, floodmark.Restrict, "window of "+floodmark.Program(h.event.Agent)); err != nil {
@@ -150,15 +153,15 @@ func (d Door) windowEnded(ctx context.Context, about asked) answer {
 	return answer{}
 }
 
-// keep puts an open question back.
+// keep remembers an open question again.
 func (n *Native) keep(s floodmark.SessionID, h handed) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.handed[s] = h
 }
 
-// settle closes the question in the window of an event's session. If that cannot be recorded, the
-// question stays open and the event is refused.
+// settle closes the question that is open in the window of an event's session. If that cannot be
+// recorded, the question stays open and settle returns an error, so that the event is refused.
 func (d Door) settle(ctx context.Context, ev hook.Event) error {
 	if ev.GoesOn() {
 		return nil
@@ -174,9 +177,10 @@ func (d Door) settle(ctx context.Context, ev hook.Event) error {
 	return err
 }
 
-// close records what an event says about a question in a window: the result of its call means
-// approved. An error may be the person's denial; after any other event it is unknown whether the
-// call ran.
+// close records what an event says about a question in a window. The result of the question's call
+// means that the person approved. A failed call may be the person's denial, and after any other
+// event it is unknown whether the call ran; so close records a denial, and a result of unknown
+// content.
 func (d Door) close(ctx context.Context, ev hook.Event, h handed) error {
 	s := journal.Session{Tenant: d.Tenant, ID: ev.Session}
 	channel := "window of " + floodmark.Program(h.event.Agent)
@@ -184,7 +188,7 @@ func (d Door) close(ctx context.Context, ev hook.Event, h handed) error {
 		if err := d.Native.answer(ctx, s, h.ticket, floodmark.Allow, channel); err != nil {
 			return err
 		}
-		_, err := d.Hooks.Handle(ctx, d.Tenant, h.event) // that answer allows it, or an incident follows
+		_, err := d.Hooks.Handle(ctx, d.Tenant, h.event) // the recorded answer allows the call; otherwise this is an incident
 		return err
 	}
 	if err := d.Native.answer(ctx, s, h.ticket, floodmark.Restrict, channel); err != nil {

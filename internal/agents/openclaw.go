@@ -16,8 +16,8 @@ import (
 
 const openclawName = "openclaw"
 
-// The plugin hooks of OpenClaw 2026.9 that our shim forwards. tool_result is its middleware for
-// results; approval_ended is our own word for the end of a question that OpenClaw asked.
+// The plugin hooks of OpenClaw 2026.9 that our shim forwards. tool_result is OpenClaw's middleware
+// for results. approval_ended is our own word for the end of a question that OpenClaw asked.
 const (
 	openclawPrompt    = "before_prompt_build"
 	openclawRun       = "before_agent_run"
@@ -31,8 +31,8 @@ const (
 	openclawEnd       = "session_end"
 )
 
-// openclaw speaks with the shim in integrations/openclaw, which forwards OpenClaw's events and
-// carries out the answer.
+// openclaw is the dialect of the shim in integrations/openclaw, which forwards OpenClaw's events
+// and carries out the answer.
 type openclaw struct{}
 
 // openclawSays is what the shim sends.
@@ -40,10 +40,10 @@ type openclawSays struct {
 	openclawSession
 	openclawSender
 
-	// AgentID is the running agent, where its session does not name it.
+	// AgentID is the running agent. It may be empty if the session names it.
 	AgentID string `json:"agentId"`
 	Folder  string `json:"workspaceDir"`
-	// Parent is the session that began this one, Child the one that ended.
+	// Parent is the session that began this one. Child is the session that ended.
 	Parent openclawSession `json:"parent"`
 	Child  openclawSession `json:"child"`
 	// Past says that the session has a history; nil counts as true.
@@ -51,8 +51,8 @@ type openclawSays struct {
 	// Previous is the id this session had before its history was summarised.
 	Previous string `json:"previous"`
 
-	// Prompt is the model's prompt, Said the received messages, and Quotes other people's words
-	// quoted in them.
+	// Prompt is the model's prompt. Said are the received messages. Quotes are other people's words
+	// that are quoted in them.
 	Prompt string          `json:"prompt"`
 	Said   []string        `json:"said"`
 	Quotes []openclawQuote `json:"quotes"`
@@ -66,15 +66,16 @@ type openclawSays struct {
 	Args   json.RawMessage `json:"args"`
 	Result json.RawMessage `json:"result"`
 	Error  bool            `json:"isError"`
-	// Caution names tools whose authors want their results treated with caution.
+	// Caution lists the tools whose authors want their results to be treated with caution.
 	Caution []string `json:"caution"`
 	// Decision is how a question ended.
 	Decision string `json:"decision"`
-	// Inner are the names of recent calls inside others.
+	// Inner are the ids of recent calls that were made inside other calls.
 	Inner []string `json:"inner"`
 	openclawAnswers
 
-	// Place is the conversation of a call's run, Requester its author.
+	// Place is the conversation in which a call's run takes place. Requester is the author of the
+	// message that began the run.
 	Place     string            `json:"channelId"`
 	Requester openclawRequester `json:"requester"`
 }
@@ -90,8 +91,8 @@ type openclawQuote struct {
 	Sender string `json:"sender"`
 }
 
-// An openclawSession is one conversation: Key says where it is held, and ID which one, because a
-// reset begins another at the same place.
+// An openclawSession is one conversation. Key is the place where it is held. ID identifies it,
+// because after a reset another conversation begins at the same place.
 type openclawSession struct {
 	Key string `json:"sessionKey"`
 	ID  string `json:"sessionId"`
@@ -147,8 +148,8 @@ func (m openclawSays) read(req hookframe.Request) (asked, error) {
 	case openclawReply:
 		ev.Point, ev.Audience, ev.Text, ev.More = hook.BeforeResponseEmit, m.audience(), m.whole(), m.More
 	case openclawRunEnd:
-		// The answer went to the author of the message, which is reported elsewhere. A session that
-		// ends and continues is the same one.
+		// The answer to the author is reported by another event. A session that ends here and
+		// continues later is the same session.
 		ev.Point = hook.SessionEnd
 	case openclawEnd:
 		ev.Point = hook.SessionEnd
@@ -158,16 +159,16 @@ func (m openclawSays) read(req hookframe.Request) (asked, error) {
 	return asked{event: ev, window: m.asks(), ended: m.ended(req.Event)}, err
 }
 
-// asks reports whether the owner wrote the message of this run, alone with the agent: there
-// OpenClaw asks, and accepts answers only from owners. Elsewhere others may see its question, or no
-// person at all.
+// asks reports whether the owner wrote the message of this run, alone with the agent. Only then
+// OpenClaw's question reaches the owner alone; elsewhere other people may see it, or no person at
+// all. OpenClaw accepts answers only from owners.
 func (m openclawSays) asks() bool {
 	r := m.Requester
 	return r.Owner && r.Channel != "" && r.ID != "" && m.Place == r.Channel+":"+r.ID && !m.isChild()
 }
 
-// ended says how a question in the chat ended. It does not prove an approval, because any writer to
-// the socket could send it; the result of the call does.
+// ended returns how a question in the chat ended. It does not prove an approval, because any
+// program that can write to the socket could send it; the result of the call proves it.
 func (m openclawSays) ended(event string) windowEnd {
 	switch {
 	case event != openclawAnswer:
@@ -180,7 +181,8 @@ func (m openclawSays) ended(event string) windowEnd {
 	return windowUnanswered // timed out, or no chat to ask in
 }
 
-// compacted is a session that continues under another id, with a history made from the old one.
+// compacted returns the beginning of a session that continues another one under a new id, with a
+// summary of the old history.
 func (m openclawSays) compacted(ev hook.Event) (asked, error) {
 	old, err := openclawSession{Key: m.Key, ID: m.Previous}.name()
 	if err != nil {
@@ -189,7 +191,7 @@ func (m openclawSays) compacted(ev hook.Event) (asked, error) {
 	return asked{event: hook.Event{Agent: ev.Agent, Point: hook.SubagentSpawned, Session: old, Child: ev.Session}}, nil
 }
 
-// message is a message from a chat, in a session that may begin with it.
+// message returns the events of a message from a chat. The session may begin with it.
 func (m openclawSays) message(ev hook.Event, home string) (asked, error) {
 	if m.isChild() {
 		return m.prompted(ev)
@@ -206,7 +208,7 @@ func (m openclawSays) message(ev hook.Event, home string) (asked, error) {
 	ev.Point, ev.Origin = hook.MessageReceived, m.origin()
 	ev.Text, ev.Parts = m.Prompt, m.quoted()
 	if m.Channel != "" && !slices.Contains(m.Said, m.Prompt) && ev.Origin.Kind == floodmark.FromSender {
-		// OpenClaw added more than was sent: files, transcripts, messages by others in between.
+		// The prompt has more than was sent: files, transcripts, messages of others in between.
 		ev.Text = strings.Join(m.Said, "\n")
 		ev.Parts = append(ev.Parts, hook.Content{
 			Kind: floodmark.NodeInput, Text: m.Prompt,
@@ -217,8 +219,8 @@ func (m openclawSays) message(ev hook.Event, home string) (asked, error) {
 	return about, nil
 }
 
-// quoted are other people's words that came along: quotes, and news from other sessions, whose
-// sources are unknown.
+// quoted returns other people's words that came with a message: quotes, and news from other
+// sessions, whose sources are unknown.
 func (m openclawSays) quoted() (parts []hook.Content) {
 	for _, text := range m.Added {
 		if strings.Contains(text, "System: ") {
@@ -237,21 +239,22 @@ func (m openclawSays) quoted() (parts []hook.Content) {
 	return parts
 }
 
-// isChild reports a sub-agent's session, by OpenClaw's key or the shim's word.
+// isChild reports whether the session is a sub-agent's, by OpenClaw's key or the shim's report of a
+// parent.
 func (m openclawSays) isChild() bool {
 	return m.Parent.Key != "" || strings.Contains(m.Key, ":subagent:")
 }
 
-// prompted is a prompt to a sub-agent: a model wrote it. The first one begins the branch, made of
-// all its parent has read by now. If the parent is unknown, or the branch exists, the prompt is not
-// trusted.
+// prompted returns the events of a prompt to a sub-agent, which a model wrote. The first prompt
+// begins the sub-agent's session, with everything its parent has read so far. If the parent is
+// unknown, or the session exists already, the prompt is not trusted.
 func (m openclawSays) prompted(ev hook.Event) (asked, error) {
 	later := ev
 	later.Point, later.Text = hook.MessageReceived, m.Prompt
 	later.Origin = floodmark.Origin{Kind: floodmark.FromUnknown, Name: "a prompt of another agent"}
 	parent, err := m.Parent.name()
 	if err != nil || m.Past == nil || *m.Past {
-		return asked{event: later}, nil //nolint:nilerr // then the parent is not known
+		return asked{event: later}, nil //nolint:nilerr // an error means that the parent is unknown
 	}
 	return asked{
 		event:     hook.Event{Agent: cmp.Or(m.Parent.agent(), ev.Agent), Point: hook.SubagentSpawned, Session: parent, Child: ev.Session, Text: m.Prompt},
@@ -259,7 +262,8 @@ func (m openclawSays) prompted(ev hook.Event) (asked, error) {
 	}, nil
 }
 
-// reported is what another session sent: a sub-agent's result, or else something untrusted.
+// reported returns the events of a message from another session: the result of a sub-agent, or else
+// something untrusted.
 func (m openclawSays) reported(ev hook.Event, about asked) (asked, error) {
 	child, err := m.Provenance.Source.name()
 	if err != nil {
@@ -272,7 +276,7 @@ func (m openclawSays) reported(ev hook.Event, about asked) (asked, error) {
 	return about, err
 }
 
-// offered are the tools of a turn. Tools that only find or call others remain.
+// offered returns the tools of a turn, without those that only find or call other tools.
 func (m openclawSays) offered() (tools []hook.Tool) {
 	for _, name := range m.Tools {
 		if name == openclawWrapper || strings.HasPrefix(name, "tool_search") || name == "tool_describe" {
@@ -284,12 +288,14 @@ func (m openclawSays) offered() (tools []hook.Tool) {
 	return tools
 }
 
-// openclawWrapper calls another tool: OpenClaw hides most tools behind it when there are many.
+// openclawWrapper is a tool that calls another tool. OpenClaw hides most tools behind it if there
+// are many.
 const openclawWrapper = "tool_call"
 
-// call is the call itself, also if it comes inside the wrapper. Before it runs OpenClaw reports
-// both, the inner one under a name derived from the outer one's; afterwards only the outer one.
-// Under another name the result would belong to an undecided call, which is an incident.
+// call returns the call, also if it was made through the wrapper. Before such a call OpenClaw
+// reports both the wrapper and the inner call, whose id is derived from the wrapper's; afterwards
+// it reports only the wrapper. So call returns the inner call under its own id. Under another id,
+// the result would belong to a call that was not decided, which is an incident.
 func (m openclawSays) call() (hook.Call, error) {
 	name, args, id := m.Tool, m.Args, m.CallID
 	if name == openclawWrapper {
@@ -301,7 +307,7 @@ func (m openclawSays) call() (hook.Call, error) {
 	}
 	said := name
 	if m.Kind != "" {
-		name = m.Kind // a tool that only shares another one's name
+		name = m.Kind // the tool only has the same name as a known one
 	}
 	if name == "" {
 		return hook.Call{}, errors.New("the message names no tool")
@@ -314,8 +320,9 @@ func (m openclawSays) call() (hook.Call, error) {
 	return c, nil
 }
 
-// inside is the id of the call inside this one: OpenClaw builds it from its own name, the tool and
-// a number that counts such calls of a run. The shim knows recent ones; the first is known anyway.
+// inside returns the id of the call inside this one. OpenClaw builds it from a word of its own, the
+// outer id, the tool, and the number of the inner call within the run. The shim reports the ids of
+// recent inner calls; without one, it is the first.
 func (m openclawSays) inside(tool string) string {
 	outer := regexp.MustCompile(`[^A-Za-z0-9_.:-]+`).ReplaceAllString(strings.TrimSpace(m.CallID), "_")
 	begin := "tool_search_code:" + outer[:min(len(outer), 120)] + ":" + tool + ":"
@@ -327,9 +334,9 @@ func (m openclawSays) inside(tool string) string {
 	return begin + "1"
 }
 
-// unwrapped splits the wrapper's arguments: the name of a tool and its arguments, which a model may
-// also have written beside it. A form that OpenClaw could read as another tool or other arguments
-// is refused: its result would be attributed to the wrong call.
+// unwrapped returns the name and the arguments of the tool that the wrapper calls. A model may have
+// written the arguments beside the name. A form that OpenClaw could read as another tool or other
+// arguments is refused, because its result would be attributed to the wrong call.
 func unwrapped(raw json.RawMessage) (name string, args json.RawMessage, err error) {
 	outer, err := members(raw)
 	if err != nil {
@@ -363,7 +370,7 @@ func openclawTool(name string) (server, tool string) {
 	return "", name
 }
 
-// text is a tool's result. The wrapper returns its tool's result as JSON inside a text.
+// text returns a tool's result. The wrapper returns the result of its tool as JSON inside a text.
 func (m openclawSays) text() string {
 	text := texts(m.Result)
 	if m.Tool != openclawWrapper {
@@ -380,7 +387,7 @@ func (m openclawSays) text() string {
 			parts[i].Text = texts(inner)
 		}
 	}
-	// Keep both forms, so that values of either are found.
+	// Keep the result in both forms, so that values of either are found.
 	for _, p := range parts {
 		text += "\n" + p.Text
 	}
@@ -392,8 +399,8 @@ type openclawTools struct {
 	Hidden []string `json:"hidden"`
 }
 
-// openclawAsks answers a call about which OpenClaw asks the owner. A shim that does not support
-// that blocks the call.
+// openclawAsks answers a call about which OpenClaw is to ask the owner. A shim that does not
+// support that blocks the call.
 type openclawAsks struct {
 	shimCall
 
@@ -405,7 +412,7 @@ type openclawQuestion struct {
 	Text  string `json:"description"`
 }
 
-// What OpenClaw shows of a question, in characters; it refuses longer ones.
+// How many characters OpenClaw shows of a question. It refuses longer ones.
 const (
 	openclawTitle = 80
 	openclawText  = 512

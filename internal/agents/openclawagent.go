@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// OpenClaw's gateway decides by its settings which agent runs; messages do not. We call it
-// «openclaw/work»; what names «openclaw» holds for all of them.
+// OpenClaw's gateway decides by its settings, not by messages, which agent runs. We name such an
+// agent «openclaw/work». A rule for «openclaw» applies to all of them.
 
 // openclawID is the form of an agent's id in OpenClaw.
 var openclawID = regexp.MustCompile(`^[a-z0-9][a-z0-9_-]{0,63}$`)
 
-// agent is the agent of a session, by its key «agent:work:…»; empty if the key names none.
+// agent returns the agent of a session, from its key «agent:work:…»; empty if the key names none.
 func (s openclawSession) agent() string {
 	id, rest, ok := strings.Cut(strings.TrimPrefix(s.Key, "agent:"), ":")
 	if !ok || rest == "" || !strings.HasPrefix(s.Key, "agent:") || !openclawID.MatchString(id) {
@@ -21,7 +21,8 @@ func (s openclawSession) agent() string {
 	return openclawName + "/" + id
 }
 
-// agent is the running agent. A run of one agent in another's session is refused.
+// agent returns the running agent. If the message and its session name different agents, it is
+// refused.
 func (m openclawSays) agent() (string, error) {
 	of := m.openclawSession.agent()
 	if m.AgentID == "" && of == "" {

@@ -9,21 +9,22 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// OpenClaw's answers and their readers.
+// This file is about the answers that OpenClaw sends, and who reads them.
 
-// openclawAnswers is one piece of an answer, before OpenClaw sends it.
+// openclawAnswers is one part of an answer, before OpenClaw sends it.
 type openclawAnswers struct {
-	// Here says that it goes where the message came from. More says that the run continues.
+	// Here says that the answer goes to where the message came from. More says that the run
+	// continues.
 	Here bool `json:"here"`
 	More bool `json:"more"`
-	// Text is the text, Beside what goes along: buttons, names of files. Loads are addresses from
-	// which OpenClaw or the chat app may load something.
+	// Text is the text of the answer. Beside is what else is sent: buttons, names of files. Loads
+	// are addresses from which OpenClaw or the chat app may load something.
 	Text   string   `json:"text"`
 	Beside []string `json:"beside"`
 	Loads  []string `json:"loads"`
 	// Files are local files that OpenClaw would attach.
 	Files []string `json:"files"`
-	// Refused says by tool why calls of the run were refused.
+	// Refused is, for each tool, why calls of the run were refused.
 	Refused map[string]string `json:"refused"`
 }
 
@@ -40,9 +41,9 @@ func (m openclawSays) audience() hook.Audience {
 	return hook.ToOthers
 }
 
-// whole is all that is sent, as one text. An address that may be loaded becomes an image in it, so
-// that it is made inert like one. Answers to the owner are never stopped, so the rest is not
-// checked there.
+// whole returns everything that is sent, as one text. An address that may be loaded becomes an
+// image in it, so that it is made inert like an image. In an answer to the owner the texts of
+// Beside are left out, because such an answer is never stopped.
 func (m openclawSays) whole() string {
 	parts := []string{m.Text}
 	if m.audience() != hook.ToOwner {
@@ -55,8 +56,8 @@ func (m openclawSays) whole() string {
 	return strings.Join(parts, "\n\n")
 }
 
-// attaches reports whether a local file would go along. Its content was not inspected: files go to
-// others by a tool that sends, which is judged by the file.
+// attaches reports whether a local file would be sent with the answer. The content of such a file
+// was not inspected. Files for others must be sent by a tool, whose call is judged by the file.
 func (m openclawSays) attaches() bool {
 	return len(m.Files) > 0 || slices.ContainsFunc(m.Beside, func(s string) bool {
 		s = strings.ToLower(strings.TrimSpace(s))
@@ -65,15 +66,15 @@ func (m openclawSays) attaches() bool {
 	})
 }
 
-// openclawHears answers a message. Alone says that the owner is alone there.
+// openclawHears answers a message. Alone says that only the owner reads the conversation.
 type openclawHears struct {
 	shimSays
 
 	Alone bool `json:"alone,omitempty"`
 }
 
-// heard answers before the model is called. Where others can read, it leaves out what is for the
-// owner.
+// heard returns the answer to a message, before the model is called. In a conversation that others
+// can read, it leaves out what is for the owner.
 func (a answer) heard() openclawHears {
 	m := a.about.openclaw
 	out := openclawHears{shimSays: a.said()}
@@ -91,7 +92,7 @@ type openclawCalls struct {
 	Why string `json:"why,omitempty"`
 }
 
-// because is the reason of a refusal in a few words.
+// because returns the reason of a refusal in a few words.
 func (a answer) because() string {
 	if reasons := a.reply.Decision.Reasons; a.why != "" && len(reasons) > 0 {
 		return floodmark.OneLine(reasons[0].Text, maxBecause)
@@ -101,8 +102,8 @@ func (a answer) because() string {
 
 const maxBecause = 200 // bytes
 
-// openclawSends says whether an answer is sent, and in which form. Alone says that only the text is
-// sent.
+// openclawSends says whether an answer is sent, and in which form. If Alone is set, only the text
+// is sent.
 type openclawSends struct {
 	Send   bool    `json:"send"`
 	Text   *string `json:"text,omitempty"`
@@ -110,8 +111,8 @@ type openclawSends struct {
 	Reason string  `json:"reason,omitempty"`
 }
 
-// sent answers a piece of an answer. The footer is for the owner only: it would tell others what
-// the agent read.
+// sent returns whether and how a part of an answer is sent. Only the owner gets the footer, because
+// it would tell others what the agent has read.
 func (a answer) sent() openclawSends {
 	m, out := a.about.openclaw, openclawSends{Send: true}
 	text := m.Text
@@ -119,7 +120,7 @@ func (a answer) sent() openclawSends {
 		return openclawSends{Reason: a.reason()}
 	}
 	if a.failed {
-		// Answers to the owner are never stopped; nothing in this one loads.
+		// An answer to the owner is never stopped, but nothing in this one can be loaded.
 		text = loadless(m.whole()) + "\n\n(" + a.reason() + ")"
 		return openclawSends{Send: true, Text: &text, Alone: len(m.Loads) > 0}
 	}
@@ -141,14 +142,14 @@ func (a answer) sent() openclawSends {
 	return out
 }
 
-// loadless is a text in which nothing loads by itself. A verifier or an auditor may repeat the
-// refused text in its reason.
+// loadless returns a text in which nothing is loaded automatically. It is needed because a verifier
+// or an auditor may repeat the refused text in its reason.
 func loadless(text string) string { return strings.NewReplacer("![", "[", "<", "‹").Replace(text) }
 
-// below is the footer of the owner's answer: its sources, what was blocked and why, and where to
-// read more.
+// below returns the footer of an answer to the owner: its sources, what was blocked and why, and
+// where to read more.
 func (a answer) below(refused map[string]string) string {
-	footer := floodmark.OneLine(strings.ReplaceAll(a.reply.Footer, ", see «floodmark why»", ""), maxReason) // said below with the session
+	footer := floodmark.OneLine(strings.ReplaceAll(a.reply.Footer, ", see «floodmark why»", ""), maxReason) // said below, with the session
 	if footer == "" {
 		return ""
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// The sender, as OpenClaw's host reports it; its prompts are not consulted.
+// This file finds the sender of a message from what OpenClaw's host reports, not from its prompts.
 
 // openclawSender is what is known about the author of a run.
 type openclawSender struct {
@@ -18,13 +18,13 @@ type openclawSender struct {
 	ChatID   string `json:"chatId"`
 	SenderID string `json:"senderId"`
 	IsOwner  bool   `json:"senderIsOwner"`
-	// IsGroup says whether others write there too; nil if not reported.
+	// IsGroup says whether others also write in the conversation; nil if that was not reported.
 	IsGroup    *bool              `json:"isGroup"`
 	Provenance openclawProvenance `json:"provenance"`
 }
 
-// openclawProvenance is OpenClaw's own report of where an input is from. Many messages of people
-// lack it.
+// openclawProvenance is OpenClaw's own report of where an input came from. Many messages of people
+// come without it.
 type openclawProvenance struct {
 	Kind   string          `json:"kind"`
 	Tool   string          `json:"sourceTool"`
@@ -32,20 +32,20 @@ type openclawProvenance struct {
 	Source openclawSession `json:"source"`
 }
 
-// OpenClaw's words for that.
+// The values of [openclawProvenance.Kind].
 const (
 	openclawPerson = "external_user"
 	openclawOther  = "inter_session"
 	openclawItself = "internal_system"
 )
 
-// origin is the channel table: the owner alone with the agent, the owner among others, another
-// sender, an unknown one, and OpenClaw itself if it says so.
+// origin returns the origin of a message: the owner alone with the agent, the owner among others,
+// another sender, an unknown sender, or OpenClaw itself if OpenClaw says so.
 func (m openclawSays) origin() floodmark.Origin {
 	unknown := floodmark.Origin{Kind: floodmark.FromUnknown, Name: floodmark.OneLine(cmp.Or(m.Trigger, "a run"), 40) + " of unknown origin"}
 	switch {
 	case slices.Contains([]string{"cron", "heartbeat"}, m.Trigger):
-		// It is configuration only if no session wrote it.
+		// A schedule is the owner's configuration only if no session wrote it.
 		p := m.Provenance
 		if p.Kind == openclawItself && p.Tool == "" && p.Origin == "" && p.Source == (openclawSession{}) {
 			return floodmark.Origin{Kind: floodmark.FromSystem, Name: m.Trigger, Place: floodmark.OneLine(m.JobID, 128)}
@@ -62,7 +62,8 @@ func (m openclawSays) origin() floodmark.Origin {
 	}
 }
 
-// group is the conversation that others write to as well; empty if it is known to be between two.
+// group returns the conversation if others may write in it as well; empty if it is known to be
+// between two.
 func (m openclawSays) group() string {
 	if m.IsGroup != nil && !m.shared() {
 		return ""
@@ -70,7 +71,7 @@ func (m openclawSays) group() string {
 	return floodmark.OneLine(cmp.Or(m.ChatID, "unknown"), 128)
 }
 
-// shared reports whether others are known to write there too.
+// shared reports whether others are known to write in the conversation, too.
 func (m openclawSays) shared() bool {
 	return m.IsGroup != nil && *m.IsGroup || strings.Contains(m.Key, ":group:") || strings.Contains(m.Key, ":channel:")
 }

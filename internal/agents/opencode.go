@@ -28,8 +28,8 @@ const (
 // opencodeTask is the tool that begins or continues a sub-agent.
 const opencodeTask = "task"
 
-// opencode speaks with the shim in integrations/opencode, which forwards what opencode tells its
-// plugins and carries out the answer.
+// opencode is the dialect of the shim in integrations/opencode, which forwards what opencode
+// reports to its plugins and carries out the answer.
 type opencode struct{}
 
 // opencodeSays is what the shim sends.
@@ -39,8 +39,8 @@ type opencodeSays struct {
 	Servers []string `json:"servers"`
 	// Target is the session that a task would continue.
 	Target opencodeSession `json:"target"`
-	// Command is what the person typed after the name of a command; the template is among the
-	// parts.
+	// Command is what the person typed after the name of a command. The template of the command is
+	// one of the parts.
 	Command string         `json:"command"`
 	Parts   []opencodePart `json:"parts"`
 
@@ -58,12 +58,12 @@ type opencodeSession struct {
 	ID     string `json:"id"`
 	Parent string `json:"parentID"`
 	Folder string `json:"directory"`
-	// Start says, once in a process, that the session is new or continued.
+	// Start says whether the session is new or continued. It is sent only once in a process.
 	Start hook.Cause `json:"start"`
 }
 
-// An opencodePart is one part of a message to the model. Synthetic parts were written by opencode
-// around content it fetched; a template is a command's.
+// An opencodePart is one part of a message to the model. A synthetic part was written by opencode,
+// with content that it fetched. A template is the text of a command.
 type opencodePart struct {
 	Type      string           `json:"type"`
 	Text      string           `json:"text"`
@@ -97,14 +97,14 @@ func (opencode) read(req hookframe.Request) (asked, error) {
 		about.event.Point, about.event.Result = hook.AfterToolCall, hook.Result{Text: texts(m.Output), Error: m.Error}
 		about.event.Call, err = m.call()
 		if m.Tool == opencodeTask && m.Child != "" && err == nil {
-			// First what the sub-agent read, then its result.
+			// The sub-agent's sources are reported before its result.
 			first := ev
 			first.Point = hook.SubagentEnded
 			first.Child, err = sessionOf(opencodeName, m.Child)
 			about.first = []hook.Event{first}
 		}
 	case opencodeShell:
-		// The owner ran a command; its output is in the context, and no event reported a call.
+		// The owner ran a command. Its output is in the context, although no event reported a call.
 		about.event.Point = hook.ContextAssembled
 		about.event.Sources = []hook.Content{{Kind: floodmark.NodeToolResult, Origin: floodmark.Origin{Kind: floodmark.FromTool, Name: "bash"}}}
 	case opencodeIdle:
@@ -117,7 +117,8 @@ func (opencode) read(req hookframe.Request) (asked, error) {
 	return about, err
 }
 
-// message is a prompt: the owner's, or in a sub-agent's session a model's.
+// message returns the events of a prompt. In a sub-agent's session a model wrote it, otherwise the
+// owner.
 func (m opencodeSays) message(ev hook.Event, home string) (asked, error) {
 	if m.Session.Parent != "" {
 		return m.prompted(ev)
@@ -143,8 +144,9 @@ func (m opencodeSays) message(ev hook.Event, home string) (asked, error) {
 	return about, nil
 }
 
-// prompted is a prompt to a sub-agent: a model wrote it. The first one begins the branch, made of
-// all its parent has read by now. A later one may come from newer sources, so it is not trusted.
+// prompted returns the events of a prompt to a sub-agent, which a model wrote. The first prompt
+// begins the sub-agent's session, with everything its parent has read so far. A later prompt may
+// come from newer sources, so it is not trusted.
 func (m opencodeSays) prompted(ev hook.Event) (asked, error) {
 	parent, err := sessionOf(opencodeName, m.Session.Parent)
 	if err != nil {
@@ -163,7 +165,7 @@ func (m opencodeSays) prompted(ev hook.Event) (asked, error) {
 	}, nil
 }
 
-// text is all text of a message.
+// text returns all text of a message.
 func (m opencodeSays) text() string {
 	var list []string
 	for _, p := range m.Parts {
@@ -174,8 +176,8 @@ func (m opencodeSays) text() string {
 	return strings.Join(list, "\n")
 }
 
-// said separates what the person typed from what came along. typed is false if no person typed any
-// of it.
+// said separates what the person typed from the other parts of a message. typed is false if no
+// person typed any of it.
 func (m opencodeSays) said() (text string, parts []hook.Content, typed bool) {
 	var words []string
 	for i, p := range m.Parts {
@@ -190,7 +192,7 @@ func (m opencodeSays) said() (text string, parts []hook.Content, typed bool) {
 		case p.Type == "text":
 			parts = append(parts, p.content(floodmark.Origin{Kind: floodmark.FromFile, Name: "attachment", Place: m.place(i + 1)}))
 		case p.File != "" || p.Type == "agent":
-			typed = true // its content comes before it
+			typed = true // its content is in the part before it
 		default:
 			typed = typed || p.Type == "file"
 			parts = append(parts, p.content(floodmark.Origin{Kind: floodmark.FromPaste, Name: floodmark.OneLine(p.Type, hookframe.MaxName)}))
@@ -203,7 +205,7 @@ func (m opencodeSays) said() (text string, parts []hook.Content, typed bool) {
 }
 
 // asTyped removes the quotes that «opencode run» puts around a prompt with a space in it. They were
-// not typed, and quoted text would count as one value.
+// not typed, and a quoted text would be taken for one value.
 func asTyped(text string) string {
 	inner, ok := strings.CutPrefix(text, `"`)
 	inner, end := strings.CutSuffix(inner, `"`)
@@ -217,14 +219,14 @@ func (p opencodePart) content(o floodmark.Origin) hook.Content {
 	return hook.Content{Kind: floodmark.NodeInput, Origin: o, Text: p.Text, Digest: p.Digest}
 }
 
-// isNotice reports a synthetic part that only says what opencode did: two parts before a file that
-// it read, or next to the name of a sub-agent.
+// isNotice reports whether synthetic part i only says what opencode did. Such a part is two parts
+// before a file that opencode read, or after the name of a sub-agent.
 func (m opencodeSays) isNotice(i int) bool {
 	return m.place(i+2) != "" && m.Parts[i+1].Synthetic || i > 0 && m.Parts[i-1].Type == "agent"
 }
 
-// place is the path of a file that was read for this message, if part i names one. opencode puts
-// the name right after the content.
+// place returns the path of a file that was read for this message, if part i names one. opencode
+// puts the name right after the content.
 func (m opencodeSays) place(i int) string {
 	if i >= len(m.Parts) || m.Parts[i].Type != "file" {
 		return ""
@@ -236,8 +238,8 @@ func (m opencodeSays) place(i int) string {
 	return u.Path
 }
 
-// goesOn refuses a task in a session that this one did not begin: its prompt would be taken for
-// that session's person.
+// goesOn refuses a task that continues a session which this one did not begin, because its prompt
+// would be taken for that session's person's.
 func (m opencodeSays) goesOn() error {
 	if m.Tool != opencodeTask {
 		return nil
@@ -271,8 +273,9 @@ func (m opencodeSays) call() (hook.Call, error) {
 	return c, nil
 }
 
-// opencodeTool splits the name of a server's tool, server_tool, with everything but letters,
-// digits, _ and - made an underscore. A name that fits several servers belongs to no known one.
+// opencodeTool splits the name of a server's tool, server_tool, in which opencode replaced
+// everything but letters, digits, _ and - by an underscore. If the name fits several servers, the
+// tool belongs to no known server.
 func opencodeTool(name string, servers []string) (server, tool string) {
 	var meant []string
 	for _, s := range servers {

@@ -26,8 +26,8 @@ const (
 	piShutdown     = "session_shutdown"
 )
 
-// pi speaks with the shim in integrations/pi, which forwards pi's own events and carries out the
-// answer. Every approval is explicit, so an empty answer is a denial.
+// pi is the dialect of the shim in integrations/pi, which forwards pi's own events and carries out
+// the answer. Every approval is explicit, so that an empty answer is a denial.
 type pi struct{}
 
 // piMessage is what the shim sends.
@@ -36,7 +36,7 @@ type piMessage struct {
 	Ctx   struct {
 		Folder  string `json:"cwd"`
 		Session string `json:"sessionId"`
-		// Entries are the kinds of entries the session already holds.
+		// Entries are the kinds of entries that the session already has.
 		Entries []string `json:"entries"`
 	} `json:"ctx"`
 }
@@ -114,8 +114,8 @@ func (pi) read(req hookframe.Request) (asked, error) {
 	return asked{event: ev}, err
 }
 
-// cause reads why a session starts. pi says «startup» also for a continued session, so the
-// session's entries decide; a fork has a past of its own.
+// cause returns why a session starts. pi says «startup» also for a continued session, so the
+// session's entries decide. A fork is continued, too, because it has a past.
 func (m piMessage) cause() (hook.Cause, error) {
 	switch m.Event.Reason {
 	case "startup", "new":
@@ -129,11 +129,11 @@ func (m piMessage) cause() (hook.Cause, error) {
 	return "", fmt.Errorf("a session starts for the unknown reason %q", floodmark.OneLine(m.Event.Reason, hookframe.MaxName))
 }
 
-// piSettings are the entries that add nothing to the model's context.
+// piSettings returns the kinds of entries that add nothing to the model's context.
 func piSettings() []string { return []string{"model_change", "thinking_level_change"} }
 
-// input is a message. Only what was typed into pi's own window is the owner's; a program or another
-// extension may pass on anyone's words.
+// input sets the event of a message. Only text that was typed into pi's own window is the owner's,
+// because a program or another extension may pass on anyone's words.
 func (e piEvent) input(ev *hook.Event) error {
 	ev.Point, ev.Text, ev.Origin = hook.MessageReceived, e.Text, theOwner(piName)
 	if e.Source != "interactive" {
@@ -152,8 +152,8 @@ func (e piEvent) input(ev *hook.Event) error {
 	return nil
 }
 
-// request is a call of the model. The system prompt is only named by its digest: pi includes files
-// of the project in it, which are not the system's words.
+// request sets the event of a call of the model. The system prompt is sent only as a digest,
+// because pi includes files of the project in it, which are not the system's words.
 func (e piEvent) request(ev *hook.Event) {
 	ev.Point, ev.Loop = hook.BeforeLLMCall, floodmark.Loop{Model: e.Model, TokenEstimate: e.Estimate}
 	for _, name := range e.Tools {
@@ -166,7 +166,8 @@ func (e piEvent) request(ev *hook.Event) {
 	}
 }
 
-// userBash is a command the owner ran; its output is in the context, and no tool_call reported it.
+// userBash sets the event of a command that the owner ran. Its output is in the context, although
+// no tool_call reported it.
 func (e piEvent) userBash(ev *hook.Event) {
 	ev.Point = hook.ContextAssembled
 	if !e.Hidden {
@@ -197,15 +198,15 @@ type (
 	}
 )
 
-// piModel lists the tools to hide from a call of the model, and why the turn ends here: false if it
-// does not.
+// piModel lists the tools to hide from a call of the model. Stop is the reason why the turn ends
+// here, or false if it does not.
 type piModel struct {
 	Hidden  []string `json:"hidden"` // null: all of them
 	Stop    any      `json:"stop"`
 	Warning string   `json:"warning,omitempty"` // for the system prompt
 }
 
-// model answers a call of the model.
+// model returns the answer to a call of the model.
 func (a answer) model() piModel {
 	if a.why != "" {
 		return piModel{Stop: a.reason()}

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Quote writes arguments as one command line, which the shells of all supported agents (sh, bash,
+// Quote returns arguments as one command line that the shells of all supported agents (sh, bash,
 // dash, zsh, fish) split into the same arguments. Nothing in them is expanded, and the first is
-// neither an alias nor a shell keyword.
+// taken neither for an alias nor for a shell keyword.
 func Quote(argv []string) (string, error) {
 	if len(argv) == 0 {
 		return "", errors.New("there is no command to quote")

@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// decode reads an agent's message. Unknown fields are ignored: a new version of the agent must not
-// stop all work.
+// decode reads an agent's message. It ignores unknown fields, because a new version of the agent
+// must not stop all work.
 func decode(req hookframe.Request, into any) error {
 	if err := json.Unmarshal(req.Raw, into); err != nil {
 		return fmt.Errorf("read %s %s: %w", req.Agent, floodmark.OneLine(req.Event, hookframe.MaxName), err)
@@ -23,8 +23,8 @@ func decode(req hookframe.Request, into any) error {
 	return nil
 }
 
-// named are the members of an object that a model wrote, by their exact names. A struct would also
-// accept «Command» for «command», which agents do not.
+// named holds the members of an object that a model wrote, by their exact names. A struct would
+// also accept «Command» for «command», which agents do not.
 type named map[string]json.RawMessage
 
 func members(raw json.RawMessage) (named, error) {
@@ -41,7 +41,8 @@ func (m named) text(name string) (text string, err error) {
 	return text, err
 }
 
-// sessionOf names a session so that no two agents share one.
+// sessionOf returns the name of a session, with the agent's name in it, so that no two agents share
+// one.
 func sessionOf(agent, id string) (floodmark.SessionID, error) {
 	if id == "" {
 		return "", errors.New("the message names no session")
@@ -49,7 +50,7 @@ func sessionOf(agent, id string) (floodmark.SessionID, error) {
 	return floodmark.SessionID(agent + ":" + id), nil
 }
 
-// sameEvent refuses a message of an event other than the hook's.
+// sameEvent returns an error if a message is of another event than the hook's.
 func sameEvent(hook, message string) error {
 	if hook == message {
 		return nil
@@ -57,9 +58,9 @@ func sameEvent(hook, message string) error {
 	return fmt.Errorf("the hook was set up for %s and called for %s", floodmark.OneLine(hook, hookframe.MaxName), floodmark.OneLine(message, hookframe.MaxName))
 }
 
-// begun is a prompt to a sub-agent: a model wrote it. The first one begins the branch, made of all
-// its parent has read by now. A later one may come from newer sources of the parent, so it is not
-// trusted.
+// begun returns the events of a prompt to a sub-agent, which a model wrote. The first prompt begins
+// the sub-agent's session, with everything its parent has read so far. A later prompt may come from
+// newer sources of the parent, so it is not trusted.
 func begun(agent string, parent, child floodmark.SessionID, prompt string) asked {
 	return asked{
 		event: hook.Event{Agent: agent, Point: hook.SubagentSpawned, Session: parent, Child: child, Text: prompt},
@@ -70,12 +71,12 @@ func begun(agent string, parent, child floodmark.SessionID, prompt string) asked
 	}
 }
 
-// madePrefix begins ids that we made.
+// madePrefix begins the ids that madeID returns.
 const madePrefix = "made:"
 
-// madeID derives an id from a call, for agents without ids, so that it is the same before and after
-// the tool. Two equal concurrent calls share one id; either result may be attributed to either,
-// which makes no difference.
+// madeID returns an id that is derived from a call, for agents whose calls have none, so that the
+// id is the same before and after the tool. Two equal calls at the same time share an id. Either
+// result may then be attributed to either call, which makes no difference.
 func madeID(c hook.Call) floodmark.CallID {
 	var args bytes.Buffer
 	if json.Compact(&args, c.Args) != nil {
@@ -85,7 +86,7 @@ func madeID(c hook.Call) floodmark.CallID {
 	return floodmark.CallID(madePrefix + floodmark.DigestOf(c.Server+"\x00"+c.Name+"\x00"+args.String()).String())
 }
 
-// unquoted decodes arguments that an agent may send as a JSON text.
+// unquoted decodes an object that an agent may send as a JSON text.
 func unquoted(raw json.RawMessage) json.RawMessage {
 	var text string
 	if json.Unmarshal(raw, &text) != nil {
@@ -97,8 +98,8 @@ func unquoted(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// Owns reports whether a session belongs to an agent that reports in frames. Other doors must not
-// speak for it.
+// Owns reports whether a session belongs to an agent that reports through this package. Code for
+// other agents must not report events for it.
 func Owns(id floodmark.SessionID) bool {
 	agent, _, named := strings.Cut(string(id), ":")
 	_, known := dialectOf(agent)
@@ -111,12 +112,12 @@ func HasProgram(agent string) bool {
 	return slices.Contains([]string{claudeName, codexName, copilotName, cursorName, geminiName}, agent)
 }
 
-// theOwner is the author of what is typed into the agent's own window.
+// theOwner returns the origin of text that was typed into the agent's own window.
 func theOwner(agent string) floodmark.Origin {
 	return floodmark.Origin{Kind: floodmark.FromSender, Name: agent, Sender: "owner", IsOwner: true}
 }
 
-// whoTyped is the owner, unless the agent itself wrote the prompt.
+// whoTyped returns the origin of a prompt: the owner, unless the agent itself wrote it.
 func whoTyped(agent, prompt string) floodmark.Origin {
 	if injected(prompt) {
 		return floodmark.Origin{Kind: floodmark.FromUnknown, Name: "a prompt that nobody typed"}
@@ -124,9 +125,9 @@ func whoTyped(agent, prompt string) floodmark.Origin {
 	return theOwner(agent)
 }
 
-// injected reports a prompt that the agent itself inserted: the end and result of a background
-// task, or a message of another session or a tool server. Agents call the prompt hook for those,
-// too, and mark them only by a tag such as <task-notification>.
+// injected reports whether the agent itself inserted a prompt: the end and result of a background
+// task, or a message of another session or a tool server. Agents call the prompt hook for such
+// prompts, too, and mark them only by a tag such as <task-notification>.
 func injected(prompt string) bool {
 	for _, mark := range []string{
 		"<task-notification", "<agent-message", "<teammate-message", "<cross-session-message", "<channel source=",
@@ -143,8 +144,8 @@ func injected(prompt string) bool {
 		!strings.ContainsFunc(name, func(r rune) bool { return r != '-' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
-// texts joins all texts inside a result, one a line, so that values are found unescaped. A result
-// that cannot be parsed is used as it is.
+// texts returns all texts inside a result, one on each line, so that values are found unescaped. A
+// result that cannot be parsed is returned as it is.
 func texts(raw json.RawMessage) string {
 	leaves, err := hook.Call{Args: raw}.Leaves()
 	if err != nil {
@@ -157,8 +158,8 @@ func texts(raw json.RawMessage) string {
 	return strings.Join(list, "\n")
 }
 
-// mcpTool splits the name some agents give to a server's tool: mcp__server__tool. A built-in tool
-// keeps its name.
+// mcpTool splits the name that some agents give to a server's tool, mcp__server__tool. The name of
+// a built-in tool stays.
 func mcpTool(name string) (server, tool string) {
 	if rest, ok := strings.CutPrefix(name, "mcp__"); ok {
 		if server, tool, ok := strings.Cut(rest, "__"); ok && server != "" && tool != "" {
@@ -168,13 +169,13 @@ func mcpTool(name string) (server, tool string) {
 	return "", name
 }
 
-// object encodes an answer as JSON. Our own values always can be.
+// object encodes an answer as JSON. Encoding our own values never fails.
 func object(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(v); err != nil {
-		return "" // where an object is due, an empty one approves nothing
+		return "" // an empty answer approves nothing
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

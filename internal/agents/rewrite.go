@@ -13,15 +13,16 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// commandArgument holds the command line in the calls of all supported agents. Codex calls it «cmd»
-// towards its model and «command» towards its hooks, and takes a text there for each of its shells.
+// commandArgument is the argument with the command line in the calls of all supported agents. Codex
+// calls it «cmd» towards its model and «command» towards its hooks; for each of its shells it is a
+// text there.
 const commandArgument = "command"
 
-// CanRewrite reports whether an agent, told so by its hook, runs another command in place of the
-// one in this call: the call is one command line that the agent starts in a new shell on this
-// machine. Tools that write into a running program, and unknown ones, cannot. This is what the
-// agent is documented or was seen to do; whether the installed version does, only «floodmark prove»
-// shows.
+// CanRewrite reports whether an agent can be told by its hook to run another command instead of the
+// one in this call. That is so if the call is one command line that the agent starts in a new shell
+// on this machine. It is not so for tools that write into a running program, and for unknown tools.
+// This is what the agent is documented to do, or was seen to do. Only «floodmark prove» shows
+// whether the installed version does.
 func CanRewrite(agent string, c hook.Call) bool {
 	_, err := rewritten(agent, c, "true")
 	return err == nil
@@ -38,8 +39,9 @@ func CommandLine(agent string, c hook.Call) (string, bool) {
 	return args.Command, true
 }
 
-// TellsNoEnd reports a call whose agent reports its begin but not its end: Codex applies a patch
-// itself that its shell would apply. It does nothing else meanwhile.
+// TellsNoEnd reports whether an agent reports the beginning of a call but not its end. Codex does
+// so if the command applies a patch, because it applies the patch itself. It does nothing else
+// meanwhile.
 func TellsNoEnd(agent string, c hook.Call) bool {
 	line, is := CommandLine(agent, c)
 	words := strings.Fields(line)
@@ -49,8 +51,8 @@ func TellsNoEnd(agent string, c hook.Call) bool {
 	return is && floodmark.Program(agent) == codexName && len(words) > 0 && (words[0] == "apply_patch" || words[0] == "applypatch")
 }
 
-// GaveBack reports that the result of a refused call holds only the refusal text, if anything, and
-// little around it. Anything else is content, which the monitor has to see.
+// GaveBack reports whether the result of a refused call has only the text of the refusal, with
+// little around it, or nothing at all. Anything else is content, which the monitor has to see.
 func GaveBack(r hook.Result, text string) bool {
 	const around = 300
 	said := strings.Contains(r.Text, text) && len(r.Text) <= len(text)+around
@@ -60,9 +62,8 @@ func GaveBack(r hook.Result, text string) bool {
 // A shellTool is the tool by which an agent runs a command line in a new shell.
 type shellTool struct {
 	name string
-	// args are the arguments that change neither the shell nor its variables nor its folder:
-	// otherwise code could run before our command. With any other argument the command is not
-	// replaced.
+	// args are the arguments that change neither the shell nor its variables nor its folder. With
+	// any other argument the command is not replaced, because code could run before our command.
 	args []string
 }
 
@@ -71,8 +72,8 @@ func shellToolOf(agent string) shellTool {
 	case claudeName:
 		return shellTool{"Bash", []string{"description", "timeout", "run_in_background", "dangerouslyDisableSandbox"}}
 	case codexName:
-		// It reports only the command. Of the shell that the model names it uses the kind, and
-		// finds one of that kind itself.
+		// Codex reports only the command. If the model names a shell, Codex uses only its kind, and
+		// finds a shell of that kind itself.
 		return shellTool{"Bash", nil}
 	case copilotName:
 		return shellTool{"bash", []string{"description", "shellId", "mode", "detach", "initial_wait"}}
@@ -90,9 +91,9 @@ func shellToolOf(agent string) shellTool {
 	return shellTool{}
 }
 
-// takes reports whether a call with this argument can be rewritten. OpenClaw's optional arguments
-// are harmless if empty: without a named host its configuration decides, and a machine without our
-// program starts nothing.
+// takes reports whether a call with this argument can be rewritten. Optional arguments of OpenClaw
+// are harmless if they are empty: without a named host its configuration decides, and a machine
+// without our program starts nothing.
 func (t shellTool) takes(m member) bool {
 	switch m.name {
 	case commandArgument:
@@ -105,8 +106,8 @@ func (t shellTool) takes(m member) bool {
 
 var errCannotRewrite = errors.New("the agent cannot be told to run another command in its place")
 
-// rewritten returns the arguments of a call with another command and everything else unchanged byte
-// for byte.
+// rewritten returns the arguments of a call with another command. Everything else stays the same,
+// byte for byte.
 func rewritten(agent string, c hook.Call, command string) (json.RawMessage, error) {
 	tool := shellToolOf(agent)
 	if tool.name == "" || c.Server != "" || c.Name != tool.name {
@@ -130,15 +131,15 @@ func rewritten(agent string, c hook.Call, command string) (json.RawMessage, erro
 // maxNamed bounds an argument's name in an error.
 const maxNamed = 40
 
-// A member is one member of an object: its raw value, and where that ends.
+// A member is one member of an object: its name, its raw value, and where the value ends.
 type member struct {
 	name  string
 	value json.RawMessage
 	end   int
 }
 
-// ordered splits an object into members. A repeated name is refused: an agent may run the one that
-// we do not replace.
+// ordered splits an object into its members. It refuses a repeated name, because an agent may run
+// the value that we do not replace.
 func ordered(raw json.RawMessage) ([]member, error) {
 	if _, err := (hook.Call{Args: raw}).Leaves(); err != nil {
 		return nil, err
@@ -164,12 +165,12 @@ func ordered(raw json.RawMessage) ([]member, error) {
 	return list, nil
 }
 
-// maxRewritten bounds arguments that go back to an agent: escaped, twice as much still fits an
-// answer.
+// maxRewritten bounds arguments that are sent back to an agent. Even if escaping doubles them, they
+// fit into an answer.
 const maxRewritten = 256 << 10
 
-// rewrite replaces the call's command by the reply's. Where that is impossible the call is refused:
-// only the other command was allowed.
+// rewrite replaces the command of a call by the command of the reply. If that is impossible, it
+// refuses the call, because only the other command was allowed.
 func (d Door) rewrite(about asked, a answer) (asked, answer) {
 	command := a.reply.Command
 	if a.why != "" || command == "" {
@@ -195,22 +196,24 @@ func (d Door) rewrite(about asked, a answer) (asked, answer) {
 	return about, a
 }
 
-// Rewrites remembers calls whose command was replaced, until their results arrive: agents report
-// those with the command that ran, and some identify a call by its arguments. The judged call is
-// the one the model made. It is safe for concurrent use; nil replaces nothing.
+// Rewrites remembers calls whose command was replaced, until their results arrive. Agents report a
+// result with the command that ran, and some identify a call by its arguments; but the call that
+// was judged is the one that the model made. Rewrites is safe for concurrent use. With a nil
+// Rewrites no command is replaced.
 type Rewrites struct {
 	mu   sync.Mutex // guards what is below
 	made map[rewrite]hook.Call
 }
 
-// A rewrite is identified by its new command: an agent may reformat the other arguments.
+// A rewrite identifies a call by its new command, because an agent may reformat the other
+// arguments.
 type rewrite struct {
 	session floodmark.SessionID
 	command string
 }
 
-// maxRewrites bounds the memory. Beyond it everything is dropped: then a result belongs to no
-// judged call, which is an incident.
+// maxRewrites bounds the remembered calls. Beyond it all are dropped, and their results belong to
+// no judged call, which is an incident.
 const maxRewrites = 4096
 
 // NewRewrites returns an empty memory.
@@ -225,8 +228,8 @@ func (r *Rewrites) add(s floodmark.SessionID, command string, call hook.Call) {
 	r.made[rewrite{s, command}] = call
 }
 
-// judged returns the judged call of a result. If the result is of another command than ours, its
-// own call is kept: the agent ran something else, and reports it.
+// judged returns the call to which a result belongs. If the result is not of a command of ours,
+// judged returns the call in the result, because that is what the agent ran.
 func (r *Rewrites) judged(ev hook.Event) hook.Call {
 	if r == nil || ev.Point != hook.AfterToolCall {
 		return ev.Call
@@ -250,5 +253,5 @@ func (r *Rewrites) judged(ev hook.Event) hook.Call {
 	return was
 }
 
-// isMade reports whether an id was made by us, because the agent has none.
+// isMade reports whether [madeID] made an id, because the agent's call has none.
 func isMade(id floodmark.CallID) bool { return strings.HasPrefix(string(id), madePrefix) }

@@ -2,8 +2,8 @@ package agents
 
 import "encoding/json"
 
-// The answers that several agents accept in the same form, that of Claude Code's hooks. No field
-// may be added: Codex drops an answer with an unknown field, and lets the call run.
+// The answers that several agents accept in the form of Claude Code's hooks. No field may be added,
+// because Codex drops an answer with an unknown field and lets the call run.
 type (
 	said struct {
 		Decision string `json:"decision"`
@@ -17,8 +17,9 @@ type (
 		Decision string `json:"permissionDecision"`
 		Reason   string `json:"permissionDecisionReason"`
 	}
-	// replaced changes the arguments of a call. Codex requires «allow» with them, which answers
-	// none of its own prompts; for Claude Code «allow» would skip the prompt to its person.
+	// replaced changes the arguments of a call. Codex requires «allow» with them, which does not
+	// skip its own prompts. For Claude Code «allow» is left out, because it would skip the prompt
+	// to the person.
 	replaced struct {
 		Specific replacement `json:"hookSpecificOutput"`
 	}

@@ -5,14 +5,14 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// The answers that a shim inside an agent carries out literally. Every approval is explicit, so an
-// empty answer is a denial.
+// The answers that a shim inside an agent carries out literally. Every approval is explicit, so
+// that an empty answer is a denial.
 type (
 	shimCall struct {
 		Block  bool   `json:"block"`
 		Reason string `json:"reason,omitempty"`
-		// Command is run in place of the call's own, for either value of Block: a shim that does
-		// not know it blocks.
+		// Command is run instead of the call's own command. Block is set with it, so that a shim
+		// that does not know Command blocks the call.
 		Command string `json:"command,omitempty"`
 	}
 	shimSays struct {
@@ -30,12 +30,12 @@ type (
 // oldShim tells the model that the shim is older than this monitor.
 const oldShim = "floodmark: this may only run as another command, which the plugin in this agent cannot do yet. Ask the person to run «floodmark protect» again and to restart the agent."
 
-// tells encodes an answer for a shim.
+// tells returns an answer for a shim, as JSON.
 func tells(v any) hookframe.Response {
 	return hookframe.Response{V: hookframe.Version, Stdout: object(v)}
 }
 
-// call answers a tool call: it runs, or it does not.
+// call returns the answer to a tool call: it runs, or it does not.
 func (a answer) call() shimCall {
 	switch {
 	case a.why == "" && a.args != nil:
@@ -46,7 +46,7 @@ func (a answer) call() shimCall {
 	return shimCall{Block: true, Reason: a.reason()}
 }
 
-// said answers a message: passed to the model, or withheld.
+// said returns the answer to a message: it is passed to the model, or withheld.
 func (a answer) said() shimSays {
 	switch {
 	case a.why != "":
@@ -57,7 +57,7 @@ func (a answer) said() shimSays {
 	return shimSays{Action: "continue"}
 }
 
-// shown answers a result: as it is, or withheld.
+// shown returns the answer to a result: it stays, or is withheld.
 func (a answer) shown() hookframe.Response {
 	if a.why != "" {
 		return tells(shimWithheld{Withhold: a.reason()})
@@ -65,7 +65,7 @@ func (a answer) shown() hookframe.Response {
 	return a.kept()
 }
 
-// kept answers any other report. A refusal is a failure there.
+// kept returns the answer to any other report. A refusal is a failure of the hook there.
 func (a answer) kept() hookframe.Response {
 	if a.why != "" {
 		return hookframe.Response{V: hookframe.Version, Stderr: a.reason() + "\n", Exit: hookframe.Refused}

@@ -12,12 +12,13 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// Shown words open questions for agents that show them while they wait. The person there can deny,
-// and reads where to approve: an approval sent from there could come from any code in the agent.
+// Shown returns the texts of open questions for agents that show them while they wait. The person
+// can deny there, and reads where to approve. An approval is not accepted there, because it could
+// come from any code in the agent.
 type Shown struct {
-	// Pending are the open questions; the monitor's.
+	// Pending returns the monitor's open questions.
 	Pending func(tenant string) []monitor.Pending
-	// Answer handles a denial; the monitor's.
+	// Answer passes a denial to the monitor.
 	Answer func(ctx context.Context, s journal.Session, cmd approval.Command) (monitor.Answered, error)
 	// Wrong records an incident: an answer other than a denial.
 	Wrong func(ctx context.Context, kind, text string)
@@ -26,7 +27,7 @@ type Shown struct {
 // maxShown is the length of a question's line there, in characters.
 const maxShown = 400
 
-// show has the agent show the question that an event waits for.
+// show lets the agent show the question that an event waits for.
 func (s *Shown) show(waiting context.Context, tenant string, ev hook.Event, ticket floodmark.TicketID) {
 	if s == nil || !hookframe.Shows(waiting) {
 		return
@@ -37,14 +38,13 @@ func (s *Shown) show(waiting context.Context, tenant string, ev hook.Event, tick
 			s.Wrong(ctx, "no-answer", fmt.Sprintf("something other than no was said to question %.100q in %s, where nobody can say yes", ticket, window))
 			return
 		}
-		// If it cannot be closed any more, it stays as it is.
+		// A question that is closed already stays as it is.
 		_, _ = s.Answer(ctx, session, approval.Command{Verb: approval.Deny, Tool: approval.All, Ticket: ticket, By: window, Channel: "window"})
 	})
 }
 
-// words says what would be done, why it is asked, and which question it is, without a code; empty
-// if it is not open. Of several calls it tells only the number: the agent that shows it has made
-// one of them.
+// words returns what would be done, why it is asked, and which question it is, without a code. It
+// is empty if the question is not open. For several calls it gives only their number.
 func (s *Shown) words(session journal.Session, ticket floodmark.TicketID) string {
 	for _, p := range s.Pending(session.Tenant) {
 		if p.Ticket != ticket || p.Session != session {

@@ -8,9 +8,9 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Starts records which sessions began, for agents that start the hooks of a session's start and of
-// its first prompt concurrently. A prompt before the start would give the session an unknown past.
-// It is safe for concurrent use; nil waits for nothing.
+// Starts records which sessions began, for agents that run the hooks of a session's start and of
+// its first prompt at the same time. If the prompt came first, the session would have an unknown
+// past. Starts is safe for concurrent use. With a nil Starts no event waits.
 type Starts struct {
 	within time.Duration
 
@@ -19,10 +19,10 @@ type Starts struct {
 }
 
 const (
-	// startWithin is how long a prompt waits for the start of its session. In measurements they
+	// startWithin is how long a prompt waits for the start of its session. In measurements the two
 	// were at most a fifth of a second apart.
 	startWithin = time.Second
-	// maxStarts bounds the memory. Beyond it everything is dropped: then one prompt of every
+	// maxStarts bounds the remembered sessions. Beyond it all are dropped, and one prompt of every
 	// session waits once more.
 	maxStarts = 4096
 )
@@ -34,7 +34,7 @@ func newStarts(within time.Duration) *Starts {
 	return &Starts{within: within, seen: map[floodmark.SessionID]chan struct{}{}}
 }
 
-// of returns a channel closed when the session began; fresh says that this is its first request.
+// of returns a channel that is closed when the session began. fresh says that the channel is new.
 func (s *Starts) of(id floodmark.SessionID) (began chan struct{}, fresh bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *Starts) came(id floodmark.SessionID) {
 	}
 }
 
-// wait returns when the session began, or after startWithin, once for each session.
+// wait waits until the session began, or for startWithin. It waits only once for each session.
 func (s *Starts) wait(ctx context.Context, id floodmark.SessionID) {
 	if s == nil {
 		return
