@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// Advice says what to do on a machine where no box can be made, given the line that floodmark-box
-// printed.
+// Advice returns what to do on a machine where no box can be made, given the line that
+// floodmark-box printed.
 func Advice(said string) string { return advise(said, setting) }
 
-// setting returns a value of the kernel; empty if it has none.
+// setting returns a setting of the kernel; empty if the kernel does not have it.
 func setting(name string) string {
 	data, _ := os.ReadFile("/proc/sys/" + name)
 	return strings.TrimSpace(string(data))

@@ -9,34 +9,34 @@ import (
 	"syscall"
 )
 
-// errSystem says that nothing is contained here, so nothing runs.
+// errSystem says that there are no boxes on this system, so that nothing runs.
 var errSystem = errors.New("boxes are made of what only Linux has")
 
-// Inside reports that this is no process of a box.
+// Inside reports false.
 func Inside() bool { return false }
 
 // Enter does nothing.
 func Enter() {}
 
-// Walls are none.
+// Walls are empty here.
 type Walls struct{}
 
-// Begin raises none.
+// Begin returns empty walls.
 func Begin() *Walls { return new(Walls) }
 
-// Run runs nothing.
+// Run returns an error.
 func (*Walls) Run(*Spec, []string, []string, string) (End, error) { return End{}, errSystem }
 
-// End has nothing to end.
+// End does nothing.
 func (*Walls) End() {}
 
-// Hides reports that nothing is hidden.
+// Hides reports false.
 func (s *Spec) Hides(string) bool { return false }
 
-// Clear has nothing to remove.
+// Clear does nothing.
 func (s *Spec) Clear() error { return nil }
 
-// Remove removes what lies in a folder under a name. No command of a box left it.
+// Remove removes a name in a folder. No command of a box left it.
 func Remove(folder *os.File, name string, _ int) error {
 	return os.RemoveAll(filepath.Join(folder.Name(), name))
 }

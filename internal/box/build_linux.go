@@ -21,7 +21,7 @@ var (
 	cacheList string
 )
 
-// build makes what the command sees: an empty root, and in it what is named.
+// build makes what the command sees: an empty root, and in it only what is named.
 func (s *Spec) build() error {
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return err
@@ -37,8 +37,8 @@ func (s *Spec) build() error {
 	return nil
 }
 
-// close hides the secrets that the outer process found meanwhile, and closes its hold on the
-// machine's files.
+// close hides the secrets that the outer process found meanwhile, and makes the new root the only
+// one.
 func (s *Spec) close(hidden []string) error {
 	for _, name := range hidden {
 		if err := s.hide(filepath.Join(s.Project, name)); err != nil {
@@ -48,10 +48,11 @@ func (s *Spec) close(hidden []string) error {
 	return s.turn()
 }
 
-// at returns a path as it is while the root is built.
+// at returns where a path of the box is while its root is built.
 func (s *Spec) at(p string) string { return filepath.Join(s.root(), p) }
 
-// empty is a folder that is empty, in a box too. An overlay without an upper layer needs two below.
+// empty is a folder that is empty, also in a box. It is needed because an overlay without an upper
+// layer needs two lower ones.
 const empty = "/mnt"
 
 // system shows the machine's programs, read-only.
@@ -67,9 +68,9 @@ func (s *Spec) system() error {
 	return nil
 }
 
-// show makes a path of the machine visible, read-only. What is not there is not
-// shown; a link is copied, so that it leads to what is shown; a socket, a pipe or
-// a device would lead out.
+// show makes a path of the machine visible, read-only. A path that does not exist is left out. A
+// link is copied, so that it leads to what the box shows. Sockets, pipes and devices are left out,
+// because they would lead out of the box.
 func (s *Spec) show(p string) error {
 	info, err := os.Lstat(p)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -92,21 +93,21 @@ func (s *Spec) show(p string) error {
 		return s.through(p)
 	case info.Mode().IsRegular() && info.Size() <= maxCopied:
 		return s.copied(p)
-	case info.Mode().IsRegular() || info.IsDir(): // nothing listens below /etc, and a plain mount costs less
+	case info.Mode().IsRegular() || info.IsDir(): // no program listens below /etc, and a plain mount costs less
 		return s.bind(p, p, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
 	}
 	return nil
 }
 
-// through shows a folder of the machine by an overlay that has no upper layer. In an overlay every
-// socket and pipe is a new one, so those that programs outside listen to lead nowhere; in a plain
-// mount they would lead to these programs.
+// through shows a folder of the machine by an overlay without an upper layer. In an overlay every
+// socket and pipe is a new one, so they do not lead to the programs outside that listen there. In a
+// plain mount they would.
 func (s *Spec) through(p string) error {
 	err := s.mount(p, "overlay", unix.MS_RDONLY|unix.MS_NOSUID|unix.MS_NODEV, "userxattr,lowerdir="+layer(p)+":"+layer(s.at(empty)))
 	if !errors.Is(err, unix.EINVAL) {
 		return err
 	}
-	// If something is mounted in it, it is shown piece by piece.
+	// If something is mounted in the folder, its entries are shown one by one.
 	if mounts, look := mountsInside(p); look != nil || len(mounts) == 0 {
 		return errors.Join(err, look)
 	}
@@ -122,12 +123,12 @@ func (s *Spec) through(p string) error {
 	return nil
 }
 
-// maxCopied is how large a copied file may be: up to there a copy costs less than a mount does.
+// maxCopied is the size up to which a file is copied, because a copy costs less than a mount then.
 const maxCopied = 64 << 10
 
-// copied shows a small file of the system by a copy. What the owner may not read
-// is not shown. There are dozens before each command, so the kernel is asked no more
-// than is needed: package os asks it twice as often.
+// copied shows a small file of the system by a copy. A file that the owner may not read is left
+// out. Dozens of files are copied before each command, so copied makes few system calls; package os
+// makes twice as many.
 func (s *Spec) copied(p string) error {
 	from, err := unix.Open(p, unix.O_RDONLY|unix.O_CLOEXEC|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err == unix.EACCES || err == unix.EPERM {
@@ -147,7 +148,7 @@ func (s *Spec) copied(p string) error {
 	return errors.Join(copyDescriptor(from, to, s.buffer), unix.Close(to))
 }
 
-// copyDescriptor copies what one descriptor gives to another.
+// copyDescriptor copies everything that can be read from one descriptor to another.
 func copyDescriptor(from, to int, buffer []byte) error {
 	for {
 		n, err := unix.Read(from, buffer)
@@ -167,8 +168,8 @@ func copyDescriptor(from, to int, buffer []byte) error {
 	}
 }
 
-// bind shows a file or folder of the machine at a path, with attributes that
-// cannot be taken off inside.
+// bind shows a file or folder of the machine at a path. Programs in the box cannot remove the
+// attributes.
 func (s *Spec) bind(from, to string, attributes uint64) error {
 	info, err := os.Stat(from)
 	if err != nil {
@@ -183,7 +184,7 @@ func (s *Spec) bind(from, to string, attributes uint64) error {
 	return s.restrict(to, attributes)
 }
 
-// restrict sets attributes of all that is mounted at a path and below it.
+// restrict sets attributes of everything that is mounted at a path or below it.
 func (s *Spec) restrict(p string, attributes uint64) error {
 	attr := unix.MountAttr{Attr_set: attributes}
 	if err := unix.MountSetattr(unix.AT_FDCWD, s.at(p), unix.AT_RECURSIVE, &attr); err != nil {
@@ -207,8 +208,8 @@ func point(p string, isFolder bool) error {
 	return unix.Close(fd)
 }
 
-// folder makes one, and those above it. Those above it are mostly there: [os.MkdirAll]
-// would look at all of them.
+// folder makes a folder and those above it. The folders above usually exist, so it tries the last
+// one first; [os.MkdirAll] would check all of them.
 func folder(p string) error {
 	err := unix.Mkdir(p, 0o755)
 	if err == nil || err == unix.EEXIST {
@@ -217,7 +218,7 @@ func folder(p string) error {
 	return os.MkdirAll(p, 0o755)
 }
 
-// devices shows those that lead nowhere.
+// devices shows the devices that give access to nothing.
 func (s *Spec) devices() error {
 	for _, name := range []string{"null", "zero", "full", "random", "urandom", "tty"} {
 		if err := s.bind("/dev/"+name, "/dev/"+name, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NOEXEC); err != nil {
@@ -246,13 +247,13 @@ func (s *Spec) mount(p, kind string, flags uintptr, options string) error {
 	return nil
 }
 
-// processes shows those inside, and makes the kernel's files read-only.
+// processes shows the processes of the box, and makes the kernel's files read-only.
 func (s *Spec) processes() error {
 	return s.mount("/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC|unix.MS_RDONLY, "")
 }
 
-// homes makes a home that is empty but for toolchains and git's settings. What
-// is written there ends with the box.
+// homes makes a home folder that has only toolchains and settings of git. Files that are written
+// there end with the box.
 func (s *Spec) homes() error {
 	if err := s.mount(s.Home, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=700,size=1g"); err != nil {
 		return err
@@ -260,22 +261,22 @@ func (s *Spec) homes() error {
 	for _, name := range lines(homeList) {
 		p := filepath.Join(s.Home, name)
 		if !straight(p) {
-			continue // nothing there, or a way to somewhere else
+			continue // it does not exist, or a link leads elsewhere
 		}
 		if err := s.show(p); err != nil {
 			return err
 		}
 	}
 	text := "[user]\n\tname = " + quote(s.Author) + "\n\temail = " + quote(s.Mail) + "\n[safe]\n\tbareRepository = explicit\n[core]\n\tfsmonitor = false\n" +
-		"[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[transfer]\n\tunpackLimit = 1000000\n" // packs are not kept
+		"[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n[transfer]\n\tunpackLimit = 1000000\n" // because packs are not kept
 	if err := os.WriteFile(s.at(filepath.Join(s.Home, ".gitconfig")), []byte(text), 0o644); err != nil {
 		return err
 	}
 	return s.caches()
 }
 
-// straight reports whether a path exists and no link leads there. Most paths asked for do not
-// exist, which one lookup tells.
+// straight reports whether a path exists and no link is on the way to it. Most paths do not exist,
+// which takes only one lookup.
 func straight(p string) bool {
 	var st unix.Stat_t
 	if unix.Lstat(p, &st) != nil {
@@ -285,22 +286,22 @@ func straight(p string) bool {
 	return err == nil && there == p
 }
 
-// quote writes a value of git's settings.
+// quote returns a value as it is written in git's settings.
 func quote(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", " ").Replace(text) + `"`
 }
 
-// repository shows the part of git that a worktree shares with others, read-only. A link on the way
-// could lead to a folder that was not named.
+// repository shows the folder that a worktree shares with others, read-only. It is left out if a
+// link is on the way, because the link could lead to a folder that was not named.
 func (s *Spec) repository() error {
 	if s.Git == "" || !straight(s.Git) {
-		return nil // without it git does not work; all else does
+		return nil // then only git does not work
 	}
 	return s.show(s.Git)
 }
 
-// project shows the project: what is written goes to a layer above it, which the
-// command cannot tell from the project itself.
+// project shows the project with a layer above it that takes the writes. The command cannot
+// distinguish it from the project itself.
 func (s *Spec) project() error {
 	if s.ReadOnly {
 		return s.snapshot()
@@ -314,11 +315,12 @@ func (s *Spec) project() error {
 	return err
 }
 
-// overlay shows a folder with a layer above it that takes the writes. The kernel would sync the
-// whole disk of the layer when the box ends. So the layer is mounted volatile: it need not outlive
-// the machine, and what is to be kept of it is moved into the project, and written there as other
-// files are. The kernel marks a volatile layer as one not to be used again, also where it could not
-// be mounted; we use it again as long as the machine runs.
+// overlay shows a folder with a layer above it that takes the writes.
+//
+// The layer is mounted volatile, because otherwise the kernel would sync its whole disk when the
+// box ends. It does not have to survive a power cut: files to keep are moved into the project, and
+// are synced there like others. The kernel marks a volatile layer as not to be used again, even if
+// the mount failed. We remove the mark, and use the layer again as long as the machine runs.
 func (s *Spec) overlay(at, lower, upper, work string) error {
 	dir, err := os.Open(filepath.Dir(work))
 	if err != nil {
@@ -332,12 +334,12 @@ func (s *Spec) overlay(at, lower, upper, work string) error {
 		"userxattr,volatile,lowerdir="+layer(lower)+",upperdir="+layer(upper)+",workdir="+layer(work))
 }
 
-// layer writes a path among the options of an overlay.
+// layer returns a path as it is written in the options of an overlay.
 func layer(p string) string {
 	return strings.NewReplacer(`\`, `\\`, ":", `\:`, ",", `\,`).Replace(p)
 }
 
-// hide shows a file or folder empty.
+// hide makes a file or folder of the box empty.
 func (s *Spec) hide(p string) error {
 	info, err := os.Lstat(s.at(p))
 	switch {
@@ -348,7 +350,7 @@ func (s *Spec) hide(p string) error {
 	case info.IsDir():
 		return s.mount(p, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC|unix.MS_RDONLY, "mode=755,size=4k")
 	case !info.Mode().IsRegular():
-		return nil // a link leads to what is shown, or to nothing
+		return nil // a link leads only to what the box shows
 	}
 	if err := unix.Mount("/dev/null", s.at(p), "", unix.MS_BIND, ""); err != nil {
 		return fmt.Errorf("%s: %w", p, err)
@@ -356,7 +358,7 @@ func (s *Spec) hide(p string) error {
 	return s.restrict(p, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOEXEC)
 }
 
-// folders makes those that programs expect to write to.
+// folders makes the folders that programs expect to be able to write to.
 func (s *Spec) folders() error {
 	for _, p := range []string{"/run", "/var/tmp"} {
 		if err := s.mount(p, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "mode=1777,size=256m"); err != nil {
@@ -369,7 +371,7 @@ func (s *Spec) folders() error {
 	return s.share(s.Temp, s.Temp, "/tmp")
 }
 
-// turn makes what was built the root, and detaches the machine's.
+// turn makes the new root the root of the box, and detaches the machine's.
 func (s *Spec) turn() error {
 	if err := unix.Sethostname([]byte("box")); err != nil {
 		return err

@@ -13,15 +13,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A project in which something else is mounted cannot be the layer beneath the
-// writes: the kernel does not show a box what lies under mounts that were made
-// outside. Codex's sandbox always mounts over .git, .codex and others; a container
-// often does over node_modules. Then the layer beneath is a folder into which the
-// small entries of the project are copied, and each large folder is a layer of its
-// own. Such a folder cannot be renamed or removed in the box, only emptied. What is
-// mounted read-only stays so.
+// A project in which something is mounted cannot be the lower layer of an overlay: the kernel does
+// not show a box what is under mounts that were made outside. Codex's sandbox always mounts over
+// .git, .codex and others; a container often mounts over node_modules. In that case the lower layer
+// is a folder into which the small entries of the project are copied, and each large folder is an
+// overlay of its own. Such a folder cannot be renamed or removed in the box, only emptied. Entries
+// that are mounted read-only stay read-only.
 
-// Limits of what is copied for one command: some tenths of a second.
+// Limits of what is copied for one command. They take some tenths of a second.
 const (
 	maxCopies    = 5000
 	maxCopyBytes = 128 << 20
@@ -30,8 +29,7 @@ const (
 func (s *Spec) beneath() string { return filepath.Join(s.Folder, "beneath") }
 func (s *Spec) parts() string   { return filepath.Join(s.Folder, "parts") }
 
-// mountsInside returns where something is mounted below a folder, as paths within
-// it.
+// mountsInside returns where something is mounted below a folder, as paths relative to it.
 func mountsInside(folder string) (list []string, err error) {
 	data, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -39,7 +37,7 @@ func mountsInside(folder string) (list []string, err error) {
 	}
 	plain := strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 	for line := range bytes.Lines(data) {
-		const at = 4 // the field of the mount point
+		const at = 4 // index of the mount point
 		f := bytes.Fields(line)
 		if len(f) <= at {
 			continue
@@ -51,7 +49,7 @@ func mountsInside(folder string) (list []string, err error) {
 	return list, nil
 }
 
-// An entry is one of the project's own files and folders.
+// An entry is a file or folder in the project's own folder.
 type entry struct {
 	name  string
 	info  fs.FileInfo
@@ -59,8 +57,8 @@ type entry struct {
 	bytes int64
 }
 
-// compose shows the project as one folder of copies and layers. Entries in which
-// something is mounted are never copied: what is read-only must stay so.
+// compose shows the project as one folder of copies and overlays. Entries in which something is
+// mounted are never copied, because read-only ones must stay so.
 func (s *Spec) compose(mounts []string) error {
 	list, err := s.entries()
 	if err != nil {
@@ -95,7 +93,7 @@ func (s *Spec) compose(mounts []string) error {
 	return nil
 }
 
-// entries returns those of the project that can be shown, the smallest first.
+// entries returns the entries of the project that can be shown, the smallest first.
 func (s *Spec) entries() ([]entry, error) {
 	names, err := os.ReadDir(s.Project)
 	if err != nil {
@@ -113,7 +111,7 @@ func (s *Spec) entries() ([]entry, error) {
 		}
 		err = filepath.WalkDir(filepath.Join(s.Project, e.name), func(_ string, d fs.DirEntry, err error) error {
 			if err != nil || e.files > maxCopies {
-				e.files = maxCopies + 1 // what cannot be read is not copied
+				e.files = maxCopies + 1 // an unreadable entry is not copied
 				return fs.SkipAll
 			}
 			e.files++
@@ -131,8 +129,8 @@ func (s *Spec) entries() ([]entry, error) {
 	return list, nil
 }
 
-// mountEntry shows an entry that was not copied: a folder that can be written as a
-// layer, everything else as it is, read-only.
+// mountEntry shows an entry that was not copied. A writable folder becomes an overlay; everything
+// else is shown as it is, read-only.
 func (s *Spec) mountEntry(e entry) error {
 	at := filepath.Join(s.Project, e.name)
 	var st unix.Statfs_t
@@ -156,7 +154,7 @@ func (s *Spec) mountEntry(e entry) error {
 	return s.bind(at, at, unix.MOUNT_ATTR_RDONLY|unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
 }
 
-// copyTree copies an entry of the project, without the content of what is hidden.
+// copyTree copies an entry of the project, without the content of hidden files and folders.
 func (s *Spec) copyTree(name string) error {
 	return filepath.WalkDir(filepath.Join(s.Project, name), func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -174,8 +172,8 @@ func (s *Spec) copyTree(name string) error {
 	})
 }
 
-// copyEntry copies a file, a link or an empty folder to its place in the project's
-// copy. What is hidden is empty there; sockets and pipes are left out.
+// copyEntry copies a file, a link or an empty folder to its place in the copy of the project.
+// Hidden ones are empty there. Sockets and pipes are left out.
 func (s *Spec) copyEntry(p, rel string, info fs.FileInfo, hidden bool) error {
 	to := filepath.Join(s.beneath(), rel)
 	switch {
@@ -199,7 +197,7 @@ func (s *Spec) copyEntry(p, rel string, info fs.FileInfo, hidden bool) error {
 	return copyPlain(p, to, info)
 }
 
-// copyPlain copies a file with what builds look at: its mode and its time.
+// copyPlain copies a file with its mode and its time, which builds look at.
 func copyPlain(from, to string, info fs.FileInfo) error {
 	src, err := os.OpenFile(from, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
 	if err != nil {
@@ -217,18 +215,18 @@ func copyPlain(from, to string, info fs.FileInfo) error {
 	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }
 
-// A box that outlives its call shows the project as it was when the box began, by a copy. If it
-// showed the project itself, it would show a secret that the owner changes: an editor replaces the
-// hidden file by another, or uses another name. Dependencies and the repository are too large to be
-// copied, and are not edited by hand; they are shown by overlays.
+// A box that outlives its call shows the project by a copy, as it was when the box began. If it
+// showed the project itself, it would show secrets that the owner changes, because an editor
+// replaces the hidden file by another or uses another name. Dependencies and the repository are too
+// large to copy, and are not edited by hand. They are shown by overlays.
 
-// Limits of what is copied for a command in the background: about a second.
+// Limits of what is copied for a command in the background. They take about a second.
 const (
 	maxSnapshot      = 20_000
 	maxSnapshotBytes = 512 << 20
 )
 
-// notCopied reports whether a folder holds what tools write, not the owner.
+// notCopied reports whether a folder has files that tools write, not the owner.
 func notCopied(name string) bool {
 	return slices.Contains([]string{".git", "node_modules", "vendor", ".venv", "target", "__pycache__"}, name)
 }
@@ -239,7 +237,7 @@ func (s *Spec) snapshot() error {
 	var shown []string
 	err := filepath.WalkDir(s.Project, func(p string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) {
-			return nil // it is not shown
+			return nil // left out
 		} else if err != nil {
 			return err
 		}
@@ -249,7 +247,7 @@ func (s *Spec) snapshot() error {
 		}
 		info, err := d.Info()
 		if err != nil {
-			return nil //nolint:nilerr // it went away
+			return nil //nolint:nilerr // it was removed meanwhile
 		}
 		if files, room = files-1, room-info.Size(); files < 0 || room < 0 {
 			return fmt.Errorf("the project is too large for the background: a box copies at most %d files and %d MB, dependencies aside", maxSnapshot, maxSnapshotBytes>>20)

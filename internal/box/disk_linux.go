@@ -10,14 +10,15 @@ import (
 // ErrFull says that a box was ended because the disk was nearly full. Its writes must not be kept.
 var ErrFull = errors.New("it was ended, because the disk is nearly full; nothing of what it wrote is kept")
 
-// What is left for others on the disk that takes a box's writes.
+// reserve is how many bytes are left for other programs on a disk that takes a box's writes.
+// diskAgain is how often the disk is checked.
 const (
 	reserve   = 2 << 30
 	diskAgain = 100 * time.Millisecond
 )
 
-// guardDisk ends a box before other programs run out of room on a disk that it writes to. It
-// watches until stop is called, which reports whether it ended the box.
+// guardDisk ends a box before other programs run out of room on a disk that the box writes to. It
+// watches until stop is called. stop reports whether the box was ended.
 func (s *Spec) guardDisk(end func()) (stop func() (full bool), err error) {
 	var enough []func() bool
 	for _, dir := range []string{s.Folder, s.Temp, s.Cache} {
@@ -57,8 +58,8 @@ func (s *Spec) guardDisk(end func()) (stop func() (full bool), err error) {
 	return func() bool { close(done); return <-ended }, nil
 }
 
-// left is how many bytes and files still fit where a folder lies. Where files are
-// not counted, there is no bound on them.
+// left returns how many more bytes and files fit on the disk of a folder. A disk that does not
+// count files has no limit for them.
 func left(dir string) (bytes, files uint64, err error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {

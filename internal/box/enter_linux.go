@@ -17,20 +17,20 @@ import (
 	"github.com/floodmark/floodmark/internal/boxhole"
 )
 
-// The descriptors that the outer process hands in, beside the standard streams.
+// The descriptors that the outer process passes in, besides the standard streams.
 const (
 	fromOutside = 3
 	toOutside   = 4
 	toProxy     = 5
 )
 
-// Enter is what a box does inside its walls, as the first process there: it builds what the command
-// will see, gives up every right, runs it, and ends when it has ended. Then the kernel ends all
-// other processes inside.
+// Enter is the main function of the first process inside a box. It builds what the command will
+// see, gives up all its rights, runs the command, and ends when the command has ended. Then the
+// kernel ends all other processes inside.
 func Enter() {
-	runtime.LockOSThread() // rights belong to a thread
+	runtime.LockOSThread() // capabilities belong to a thread
 	out := os.NewFile(toOutside, "outside")
-	// The command gets neither that nor the locks that this process shares with others.
+	// The command gets neither this descriptor nor those with the locks that this process shares.
 	_ = unix.CloseRange(toOutside, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC)
 	var names lookups
 	status, err := enter(&names)
@@ -76,7 +76,7 @@ func enter(names *lookups) (syscall.WaitStatus, error) {
 	return h.run(names)
 }
 
-// proxy passes the listener of the proxy out, and closes it inside.
+// proxy passes the listener of the proxy to the outside, and closes it inside.
 func (h *handed) proxy() error {
 	if h.Spec.NoNetwork {
 		return unix.Close(toProxy)
@@ -88,7 +88,8 @@ func (h *handed) proxy() error {
 	return errors.Join(err, unix.Close(toProxy))
 }
 
-// run starts the command and waits for it and for all that it leaves behind.
+// run starts the command and waits for its end. It also reaps other processes of the box that end
+// meanwhile.
 func (h *handed) run(names *lookups) (syscall.WaitStatus, error) {
 	got := make(chan os.Signal, 16)
 	signal.Notify(got, passed()...)
@@ -125,7 +126,7 @@ func (h *handed) run(names *lookups) (syscall.WaitStatus, error) {
 	}
 }
 
-// stillRunning reports whether processes are there that the command did not wait for.
+// stillRunning reports whether processes are running that the command did not wait for.
 func stillRunning() bool {
 	for {
 		switch ended, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil); {
@@ -136,16 +137,15 @@ func stillRunning() bool {
 	}
 }
 
-// begin starts the command from a thread of its own, which has no rights and a low
-// priority. This thread keeps its priority, so that it hears of the end
-// of the command on a busy machine too.
+// begin starts the command from a thread of its own, which has no capabilities and a low priority.
+// This thread keeps its priority, so that it notices the end of the command also on a busy machine.
 func (h *handed) begin(path string) (pid int, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		runtime.LockOSThread() // for good: the thread ends with this function
 		if err = surrender(); err == nil {
-			// The filter holds for all threads.
+			// The filter is in effect for all threads.
 			err = errors.Join(filter(), lower())
 		}
 		if err == nil {
@@ -159,8 +159,8 @@ func (h *handed) begin(path string) (pid int, err error) {
 	return pid, err
 }
 
-// limit bounds what the box takes of the machine: it is the first to be killed when memory runs
-// out.
+// limit bounds what the box uses of the machine. It also makes the box the first to be killed when
+// memory runs out.
 func (s *Spec) limit() error {
 	if err := os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (s *Spec) limit() error {
 	for resource, most := range map[int]uint64{
 		unix.RLIMIT_NPROC: uint64(s.Processes), unix.RLIMIT_CORE: 0,
 		unix.RLIMIT_DATA: memory, unix.RLIMIT_FSIZE: uint64(s.Disk), unix.RLIMIT_MEMLOCK: 64 << 10,
-		unix.RLIMIT_NICE: 0, unix.RLIMIT_RTPRIO: 0, // no process inside gets a priority back
+		unix.RLIMIT_NICE: 0, unix.RLIMIT_RTPRIO: 0, // no process inside can raise its priority
 	} {
 		if err := unix.Setrlimit(resource, &unix.Rlimit{Cur: most, Max: most}); err != nil {
 			return err
@@ -181,8 +181,9 @@ func (s *Spec) limit() error {
 	return nil
 }
 
-// memory returns what one process may have: what the spec says, or three quarters of the machine's.
-// A process over it gets an error; many below it are the first that the kernel kills.
+// memory returns how many bytes one process may have: what the spec says, or three quarters of the
+// machine's memory. A process above the limit gets an error. If many processes below it use up the
+// memory, the kernel kills them first.
 func (s *Spec) memory() (uint64, error) {
 	if s.Memory > 0 {
 		return uint64(s.Memory), nil
@@ -192,7 +193,7 @@ func (s *Spec) memory() (uint64, error) {
 	return info.Totalram * uint64(info.Unit) / 4 * 3, err
 }
 
-// loopback brings up the network inside, which leads nowhere else.
+// loopback brings up the loopback, the only network inside.
 func (s *Spec) loopback() error {
 	if s.NoNetwork {
 		return nil
@@ -210,7 +211,7 @@ func (s *Spec) loopback() error {
 	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, req)
 }
 
-// surrender gives up all rights, for good, with the keys of the user who began the box.
+// surrender gives up all capabilities for good, and the keys of the user who began the box.
 func surrender() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
@@ -228,17 +229,17 @@ func surrender() error {
 	if err := unix.Capset(&header, &none[0]); err != nil {
 		return err
 	}
-	// The filter refuses every call on keys. Where the owner's number of keys is used
-	// up, it is the only wall before them.
+	// The filter refuses every call on keys, too. If the owner's number of keyrings is used up,
+	// this call fails and the filter is the only wall.
 	_, err := unix.KeyctlInt(unix.KEYCTL_JOIN_SESSION_KEYRING, 0, 0, 0, 0)
 	if err != nil && err != unix.ENOSYS && err != unix.EDQUOT {
 		return err
 	}
-	// No process inside can read this process, or act for it.
+	// No process inside can read this process or act for it.
 	return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
 }
 
-// find is the program that a command names, as a shell would find it.
+// find returns the program that a command names, found as a shell would find it.
 func find(name string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		return name, nil

@@ -10,12 +10,12 @@ import (
 //go:embed data/environment.txt
 var environmentList string
 
-// variables are those that a box keeps, and those it sets. The list is read before every command,
-// so once for a whole environment.
+// variables are the names that a box keeps from the environment, and the variables that it sets.
+// The list is parsed once for a whole environment, because that happens before every command.
 type variables struct {
 	set      []string
 	names    map[string]bool
-	patterns []string // of names
+	patterns []string // patterns of names
 }
 
 func newVariables() *variables {
@@ -56,7 +56,7 @@ func environment(env []string) []string {
 //go:embed data/mirror.txt
 var mirrorList string
 
-// pointed is an environment in which package managers find the mirror at an address.
+// pointed returns an environment in which package managers find the mirror at an address.
 func pointed(env []string, at string) []string {
 	for _, line := range lines(mirrorList) {
 		name, value, set := strings.Cut(line, "=")
@@ -68,7 +68,7 @@ func pointed(env []string, at string) []string {
 	return env
 }
 
-// Dropped are the names of variables that a command in a box does not have.
+// Dropped returns the names of the variables that a command in a box does not get.
 func Dropped(env []string) (names []string) {
 	v := newVariables()
 	for _, text := range env {

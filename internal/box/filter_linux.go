@@ -8,15 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What the filter answers.
+// The answers of the filter.
 const (
 	yes     = 0x7fff0000
 	no      = 0x00050000 | uint32(syscall.EPERM)
-	unknown = 0x00050000 | uint32(syscall.ENOSYS) // programs then do without
+	unknown = 0x00050000 | uint32(syscall.ENOSYS) // as if the call did not exist, so that programs do without it
 )
 
-// Where the filter finds the number of a call, its machine and the low half of
-// an argument.
+// Where the filter finds the number of a call, the machine, and the low half of an argument.
 const (
 	atNumber  = 0
 	atMachine = 4
@@ -24,12 +23,12 @@ const (
 
 func atArgument(n uint32) uint32 { return 16 + 8*n }
 
-// newNamespaces are the flags of clone that make any namespace.
+// newNamespaces are the flags of clone that make a namespace of any kind.
 const newNamespaces = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET |
 	unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWTIME
 
 // filter refuses the system calls that no build needs. A call that is newer than this list is not
-// known to be harmless, so it fails as a missing one.
+// known to be harmless, so it fails as if it did not exist.
 func filter() error {
 	program := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: atMachine, Size: 4},
@@ -53,7 +52,7 @@ func filter() error {
 		bpf.RetConstant{Val: no},
 		bpf.RetConstant{Val: yes},
 	)...)
-	// socket, socketpair: only those of files and of the network inside.
+	// socket, socketpair: only for files and for the network inside.
 	for _, call := range []uint32{unix.SYS_SOCKET, unix.SYS_SOCKETPAIR} {
 		program = append(program, only(call,
 			bpf.LoadAbsolute{Off: atArgument(0), Size: 4},
@@ -78,7 +77,7 @@ func filter() error {
 
 const tiocLinux = 0x541c
 
-// only applies instructions to one call, and goes on behind them otherwise.
+// only returns instructions that apply to one call. For other calls it continues after them.
 func only(call uint32, then ...bpf.Instruction) []bpf.Instruction {
 	return append([]bpf.Instruction{bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: call, SkipTrue: uint8(len(then))}}, then...)
 }
@@ -97,13 +96,12 @@ func install(program []bpf.Instruction) error {
 	if stray, _, e := unix.Syscall(unix.SYS_SECCOMP, set, allThreads, uintptr(unsafe.Pointer(&p))); e != 0 {
 		return e
 	} else if stray != 0 {
-		return unix.EAGAIN // a thread could not be brought along
+		return unix.EAGAIN // the filter could not be set for a thread
 	}
 	return nil
 }
 
-// refused are calls that reach into other processes, the kernel, its keys or
-// its mounts.
+// refused returns the calls that reach into other processes, the kernel, its keys or its mounts.
 func refused() []uint32 {
 	return []uint32{
 		unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_KCMP,

@@ -13,22 +13,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// For the machine's administrator the kernel counts no processes per user, so
-// there a box is a control group with a number of its own. Where memory can be
-// counted there too, it is.
+// For root the kernel does not count processes per user. So a box of root is a control group, which
+// limits the number of its processes and, if the group can, its memory.
 
-// A group bounds how many processes a box has. Nil bounds none.
+// A group bounds how many processes a box has. A nil group has no bound.
 type group struct {
 	dir, parent string
-	// threads says that one thread can enter it, as in the older of the two ways in which
-	// kernels arrange groups.
+	// threads says that single threads can enter the group, as in the older of the two versions of
+	// control groups.
 	threads bool
 }
 
-// newGroup makes one for this process's box.
+// newGroup makes a group for this process's box. For other users than root it returns nil.
 func newGroup() (*group, error) {
 	if os.Getuid() != 0 {
-		return nil, nil //nolint:nilnil // there the kernel counts
+		return nil, nil //nolint:nilnil // the kernel counts the processes of this user
 	}
 	parent, threads, err := pidsGroup()
 	if err != nil {
@@ -36,19 +35,19 @@ func newGroup() (*group, error) {
 	}
 	sweep(parent)
 	g := &group{dir: filepath.Join(parent, groupName+strconv.Itoa(os.Getpid())), parent: parent, threads: threads}
-	if err := os.Mkdir(g.dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) { // of one that was killed and had this number
+	if err := os.Mkdir(g.dir, 0o755); err != nil && !errors.Is(err, fs.ErrExist) { // one may be left of a killed process with this number
 		return nil, fmt.Errorf("as root a box needs a control group of its own: %w", err)
 	}
 	return g, nil
 }
 
-// limit bounds the box, before it is told what to run.
+// limit sets the limits of the group, before the box is told what to run.
 func (g *group) limit(s *Spec) error {
 	if g == nil {
 		return nil
 	}
 	if memory, err := s.memory(); err == nil {
-		_ = os.WriteFile(filepath.Join(g.dir, "memory.max"), []byte(strconv.FormatUint(memory, 10)), 0) // not every group counts it
+		_ = os.WriteFile(filepath.Join(g.dir, "memory.max"), []byte(strconv.FormatUint(memory, 10)), 0) // not every group counts memory
 	}
 	return g.write(g.dir, "pids.max", s.Processes)
 }
@@ -60,8 +59,9 @@ func (g *group) write(dir, name string, value int) error {
 	return nil
 }
 
-// enter puts this thread into the group, and so what it starts. That takes no time; to put
-// another process into one, the kernel waits for all others, some ten milliseconds.
+// enter puts this thread, and so the processes it starts, into the group. That takes no time. To
+// move another process into a group, the kernel waits for all others, which takes some ten
+// milliseconds.
 func (g *group) enter() error {
 	if g == nil || !g.threads {
 		return nil
@@ -69,7 +69,7 @@ func (g *group) enter() error {
 	return g.write(g.dir, "tasks", 0)
 }
 
-// leave takes this thread out of the group again, and leaves there what it started.
+// leave takes this thread out of the group again. The processes it started stay.
 func (g *group) leave() error {
 	if g == nil || !g.threads {
 		return nil
@@ -77,7 +77,7 @@ func (g *group) leave() error {
 	return g.write(g.parent, "tasks", 0)
 }
 
-// take puts the first process of a box into the group, if it did not begin there.
+// take puts the first process of a box into the group, if it did not start there.
 func (g *group) take(pid int) error {
 	if g == nil || g.threads {
 		return nil
@@ -94,7 +94,7 @@ func (g *group) remove() {
 
 const groupName = "floodmark-box-"
 
-// sweep removes the groups of boxes that were killed before they could.
+// sweep removes the groups of boxes that were killed.
 func sweep(parent string) {
 	dirs, _ := filepath.Glob(filepath.Join(parent, groupName+"*"))
 	for _, dir := range dirs {
@@ -105,8 +105,8 @@ func sweep(parent string) {
 	}
 }
 
-// pidsGroup is the group of this process that bounds processes, in either of the
-// two ways in which kernels arrange them. In the older one threads can be in groups.
+// pidsGroup returns the group of this process that can bound processes, in either version of
+// control groups. In the older version, threads is true.
 func pidsGroup() (dir string, threads bool, err error) {
 	const mounted = "/sys/fs/cgroup"
 	data, err := os.ReadFile("/proc/self/cgroup")
@@ -128,17 +128,17 @@ func pidsGroup() (dir string, threads bool, err error) {
 	return "", false, errors.New("as root a box needs a control group of its own, and this machine has none for processes")
 }
 
-// offersPids reports whether groups below one may bound processes.
+// offersPids reports whether the groups below one can bound processes.
 func offersPids(dir string) bool {
 	data, err := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control"))
 	return err == nil && strings.Contains(" "+strings.TrimSpace(string(data))+" ", " pids ")
 }
 
-// An ordinary user can show a box only their first group. The kernel then refuses to change a file
-// of another group, with the error «value too large», which would not help a person.
+// In the box of an ordinary user only the user's first group is known. The kernel then refuses to
+// change a file of another group with the error «value too large», which would not help a person.
 
-// ofOneGroup refuses a project of which the owner's files belong to another group.
-// It looks at the folder and what lies right in it.
+// ofOneGroup returns an error if files of the owner in the project belong to another group. It
+// checks the project's folder and its direct entries.
 func (s *Spec) ofOneGroup() error {
 	if s.ReadOnly || os.Getuid() == 0 {
 		return nil
@@ -163,7 +163,7 @@ func (s *Spec) ofOneGroup() error {
 	return nil
 }
 
-// mapsAll reports whether all users and groups are known here, as outside of other
+// mapsAll reports whether all users and groups are mapped, as they are outside of other user
 // namespaces.
 func mapsAll() bool {
 	for _, file := range []string{"/proc/self/uid_map", "/proc/self/gid_map"} {

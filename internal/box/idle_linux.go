@@ -11,9 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A box begins with a low priority, so that a short command ends soon on a busy
-// machine too. What runs longer only gets the time that nothing else wants: then
-// a thousand busy processes in a box take less than one outside.
+// A box begins with a low priority, so that a short command ends soon also on a busy machine. A
+// longer command only gets time that nothing else wants, so that a thousand busy processes in a box
+// take less than one outside.
 const (
 	lowPriority = 10
 	idleAfter   = time.Second
@@ -21,9 +21,9 @@ const (
 	idleLater   = 2 * time.Second
 )
 
-// lower gives this thread a low priority, unless it has a lower one.
+// lower gives this thread a low priority, unless its priority is lower already.
 func lower() error {
-	const best = 20 // the kernel counts down from there
+	const best = 20 // the system call returns 20 minus the nice value
 	is, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
 	if err != nil || best-is >= lowPriority {
 		return err
@@ -31,10 +31,10 @@ func lower() error {
 	return unix.Setpriority(unix.PRIO_PROCESS, 0, lowPriority)
 }
 
-// makeIdle makes all that runs in the box idle, and goes on looking: what an idle
-// process starts is idle too, and none of them gets a priority back.
+// makeIdle makes all processes in the box idle, again and again. The processes that an idle process
+// starts are idle, too, and none can raise its priority.
 func makeIdle() {
-	debug.SetGCPercent(100) // this process collected nothing, to start in less time
+	debug.SetGCPercent(100) // garbage collection was off, so that this process starts faster
 	for {
 		if idleOnce() {
 			time.Sleep(idleAgain)
@@ -44,9 +44,9 @@ func makeIdle() {
 	}
 }
 
-// idleOnce makes idle what it finds, and reports whether there was something. It reads
-// one process at a time and makes it idle at once: one that forks and ends is gone
-// when a whole list is read, but what it left has a higher number and is next.
+// idleOnce makes the processes that it finds idle, and reports whether there were any that were
+// not. It reads one process at a time and makes it idle at once. A process that forks and ends
+// would be gone after a whole list was read; but its child has a higher number and is read next.
 func idleOnce() (found bool) {
 	self := strconv.Itoa(os.Getpid())
 	_ = oneByOne("/proc", func(process string) {
@@ -65,14 +65,14 @@ func idleOnce() (found bool) {
 	return found
 }
 
-// oneByOne tells of the numbers in a folder of /proc, each when it is read.
+// oneByOne calls tell for each number in a folder of /proc as soon as it is read.
 func oneByOne(folder string, tell func(number string)) error {
 	fd, err := unix.Open(folder, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = unix.Close(fd) }()
-	// Room for one entry with a number, and for the longest name beside the numbers.
+	// The buffer has room for one entry with a number, or for the longest other name.
 	buffer := make([]byte, 40)
 	for {
 		n, err := unix.ReadDirent(fd, buffer)
@@ -92,7 +92,7 @@ func oneByOne(folder string, tell func(number string)) error {
 	}
 }
 
-// idle makes a thread idle, and reports whether it was not.
+// idle makes a thread idle, and reports whether it was not idle before.
 func idle(thread string) bool {
 	id, err := strconv.Atoi(thread)
 	if err != nil {
@@ -101,7 +101,7 @@ func idle(thread string) bool {
 	const policyIdle = 5
 	param := struct{ priority int32 }{}
 	if policy, _, e := unix.Syscall(unix.SYS_SCHED_GETSCHEDULER, uintptr(id), 0, 0); e != 0 || policy == policyIdle {
-		return e != 0 // it has ended, and may have left another
+		return e != 0 // it has ended, and may have started another
 	}
 	_, _, _ = unix.Syscall(unix.SYS_SCHED_SETSCHEDULER, uintptr(id), policyIdle, uintptr(unsafe.Pointer(&param)))
 	return true

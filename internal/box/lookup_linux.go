@@ -11,21 +11,21 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A box shows no settings of a resolver, so programs ask the one on the loopback. There the first
-// process of the box answers at once that the name does not exist: programs fail soon instead of
+// A box has no settings of a resolver, so programs ask one on the loopback. There the first process
+// of the box answers at once that the name does not exist. So programs fail soon instead of
 // waiting, and the names show what they tried to reach.
 
-// Limits of what is answered and noted. A program that asks more often finds the port closed, which
-// takes no time of this process.
+// Limits of the queries that are answered and of the names that are recorded. After that many,
+// programs find the port closed, which costs this process no time.
 const (
 	maxLookups  = 64
 	maxQuery    = 512
 	maxAnswered = 10_000
 )
 
-// lookups are names that programs in the box asked for.
+// lookups records the names that programs in the box asked for.
 type lookups struct {
-	socket int // zero: none
+	socket int // zero if there is none
 
 	mu    sync.Mutex
 	names []string
@@ -45,7 +45,7 @@ func (l *lookups) note(name string) {
 	}
 }
 
-// listen takes the place of a resolver, which needs a right.
+// listen opens the port of a resolver, which needs a capability.
 func (l *lookups) listen(s *Spec) error {
 	if s.NoNetwork {
 		return nil // there is no loopback to listen on
@@ -58,7 +58,7 @@ func (l *lookups) listen(s *Spec) error {
 	return unix.Bind(fd, &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}, Port: 53})
 }
 
-// serve answers, on a thread that has no rights.
+// serve answers queries, on a thread without capabilities.
 func (l *lookups) serve() {
 	if l.socket == 0 {
 		return
@@ -83,8 +83,8 @@ func (l *lookups) serve() {
 	}
 }
 
-// noSuchName returns the name that a query is about and the reply that it does
-// not exist. What is no query of one plain name gets no reply.
+// noSuchName returns the name in a query, and the reply that it does not exist. There is no reply
+// to anything but a query for one plain name.
 func noSuchName(query []byte) (name string, reply []byte) {
 	var p dnsmessage.Parser
 	h, err := p.Start(query)
@@ -109,8 +109,8 @@ func noSuchName(query []byte) (name string, reply []byte) {
 	return name, reply
 }
 
-// plainHost reports whether a name has only letters, digits, hyphens, underscores
-// and dots, so that it can be shown.
+// plainHost reports whether a name has only letters, digits, hyphens, underscores and dots, so that
+// it can be shown.
 func plainHost(name string) bool {
 	return name != "" && len(name) <= 253 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }

@@ -8,13 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ErrLeft says that not all of a folder could be removed in one go.
+// ErrLeft says that Remove stopped at its limit of steps before everything was removed.
 var ErrLeft = errors.New("more is left than is removed at once")
 
-// Remove removes an entry of a folder, with all that is in it and at most so many steps; zero: as
-// many as it takes. All processes of the box must be gone. A command may leave folders nested so
-// deep that the last one cannot be named, and [os.RemoveAll] would need a descriptor for each, or
-// folders that their owner may not read. So what is too deep is moved up before it is emptied.
+// Remove removes an entry of a folder with everything in it, in at most so many steps; zero is
+// unlimited. All processes of the box must be gone.
+//
+// A command may leave folders that their owner may not read, or nested so deep that the last one
+// cannot be named and [os.RemoveAll] would need a descriptor for each. So Remove moves folders that
+// are too deep up before it empties them.
 func Remove(folder *os.File, name string, steps int) error {
 	at := int(folder.Fd())
 	if done, err := removeOne(at, name); done || err != nil {
@@ -34,17 +36,17 @@ func Remove(folder *os.File, name string, steps int) error {
 }
 
 type remover struct {
-	top     int // the folder that is emptied, as a descriptor
+	top     int // descriptor of the folder that is emptied
 	moved   int // how many folders were moved up
 	left    int
 	bounded bool
 }
 
-// maxOpen is how deep folders are emptied where they lie. To move one up costs more than
-// to go into it.
+// maxOpen is the depth down to which folders are emptied in place. Moving a folder up costs more
+// than opening it.
 const maxOpen = 16
 
-// empty removes all that is in a folder, which lies so deep below the top.
+// empty removes everything in a folder. depth is how far it is below the top.
 func (r *remover) empty(dir, depth int) error {
 	for {
 		names, err := someNames(dir)
@@ -91,8 +93,7 @@ func (r *remover) moveUp(dir int, name string) error {
 	}
 }
 
-// removeOne removes a file or an empty folder. It is not done where a folder has
-// something in it.
+// removeOne removes a file or an empty folder. It reports false if the folder is not empty.
 func removeOne(dir int, name string) (done bool, err error) {
 	err = unix.Unlinkat(dir, name, 0)
 	if errors.Is(err, unix.EISDIR) {
@@ -107,7 +108,7 @@ func removeOne(dir int, name string) (done bool, err error) {
 	return false, &os.PathError{Op: "remove", Path: name, Err: err}
 }
 
-// openToEmpty opens a folder, after its owner was given the right to empty it.
+// openToEmpty opens a folder, and gives its owner the right to empty it first.
 func openToEmpty(dir int, name string) (int, error) {
 	const flags = unix.O_DIRECTORY | unix.O_NOFOLLOW | unix.O_CLOEXEC
 	fd, err := unix.Openat(dir, name, flags|unix.O_PATH, 0)
@@ -121,7 +122,7 @@ func openToEmpty(dir int, name string) (int, error) {
 	return unix.Openat(dir, name, flags|unix.O_RDONLY, 0)
 }
 
-// someNames are the first of those in a folder.
+// someNames returns some names in a folder; none if it is empty.
 func someNames(dir int) ([]string, error) {
 	fd, err := unix.Openat(dir, ".", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -16,39 +16,38 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// insideName is what a box calls itself when it begins again inside its walls.
+// insideName is the program name of a box that starts itself again inside its walls.
 const insideName = "floodmark-box (inside)"
 
-// Inside reports whether this process is a box that was begun inside its walls.
-// Then [Enter] is all it has to do.
+// Inside reports whether this process was started inside the walls of a box. Then it only has to
+// call [Enter].
 func Inside() bool { return os.Args[0] == insideName }
 
-// A handed is the outer process's message to the inner one.
+// A handed is the first message of the outer process to the inner one.
 type handed struct {
 	Spec *Spec    `json:"spec"`
 	Args []string `json:"args"`
 	Env  []string `json:"env"`
 	Dir  string   `json:"dir"`
-	// Busy are the shared folders that another box has.
+	// Busy are the shared folders that another box is using.
 	Busy []string `json:"busy,omitempty"`
-	// Terminal is the standard stream that is a terminal whose keys send signals
-	// to this command, plus one; zero: none is.
+	// Terminal is the number, plus one, of the standard stream that is a terminal whose keys send
+	// signals to this command; zero if there is none.
 	Terminal int `json:"terminal,omitempty"`
 }
 
-// A ready is its second message, when the command may start: the inner process builds while the
-// outer one prepares that.
+// A ready is the second message: the command may start. It is sent later, so that the inner process
+// can build while the outer one searches for secrets.
 type ready struct {
 	Hidden []string `json:"hidden"`
 }
 
-// Run runs a command in a box, in the given folder, with this process's standard
-// streams, and returns when all of its processes are gone. What it wrote lies in
-// the box's folder then. An error means that nothing has run.
+// Run runs a command in a box, in the given folder, with this process's standard streams. It
+// returns when all processes of the box are gone; the files that they wrote are then in the box's
+// folder. An error means that nothing has run.
 //
-// The command is a process group of its own. A signal to this process or its
-// group is handed on to that group, once; if this process is killed, all of the
-// box is.
+// The command has its own process group. A signal to this process or its group is passed on to that
+// group once. If this process is killed, the whole box is.
 func (w *Walls) Run(s *Spec, args, env []string, dir string) (End, error) {
 	if err := s.check(); err != nil {
 		return End{}, err
@@ -77,8 +76,8 @@ func (w *Walls) Run(s *Spec, args, env []string, dir string) (End, error) {
 	return w.run(s, h)
 }
 
-// inner returns what the inner process needs of the rules. What may be kept is not part of it, and
-// secrets are searched outside, unless the project is copied.
+// inner returns the part of the rules that the inner process needs. It does not decide what may be
+// kept. It also does not search for secrets, unless it copies the project.
 func (s *Spec) inner() *Spec {
 	in := *s
 	in.Keep = Keep{}
@@ -107,14 +106,14 @@ func (w *Walls) run(s *Spec, h handed) (End, error) {
 	if err != nil {
 		w.kill()
 		if why := new(ending); json.NewDecoder(io.LimitReader(w.failed, maxEnding)).Decode(why) == nil && why.Why != "" {
-			err = errors.New(why.Why) // it has ended before, with a better reason
+			err = errors.New(why.Why) // the inner process ended first, with a better reason
 		}
 		return End{}, err
 	}
 	_ = w.tell.Close()
 	stop := pass(w.cmd.Process)
 	defer stop()
-	err = w.wait() // also if the message could not be written
+	err = w.wait() // also if the messages could not be written
 	if full() {
 		return End{}, ErrFull
 	}
@@ -123,8 +122,8 @@ func (w *Walls) run(s *Spec, h handed) (End, error) {
 	}
 	var end ending
 	if json.NewDecoder(io.LimitReader(w.failed, maxEnding)).Decode(&end) != nil {
-		status, _ := w.cmd.ProcessState.Sys().(syscall.WaitStatus) // it is nothing else on Linux
-		return End{Status: status}, nil                            // it was killed
+		status, _ := w.cmd.ProcessState.Sys().(syscall.WaitStatus) // always this type on Linux
+		return End{Status: status}, nil                            // the inner process was killed
 	}
 	if end.Why != "" {
 		return End{}, errors.New(end.Why)
@@ -132,8 +131,8 @@ func (w *Walls) run(s *Spec, h handed) (End, error) {
 	return End{Status: syscall.WaitStatus(end.Status), Hosts: way.wanted(end.Hosts), Left: end.Left}, nil
 }
 
-// admit sends the inner process all that it needs, and bounds it. The returned function ends the
-// watch of the disk and reports whether that was full.
+// admit sends the inner process everything that it needs, and bounds it. The returned function ends
+// the watch of the disk and reports whether the disk was full.
 func (s *Spec) admit(p *os.Process, h handed, bound *group, tell *json.Encoder) (full func() bool, err error) {
 	if err := tell.Encode(h); err != nil {
 		return nil, err
@@ -154,8 +153,8 @@ func (s *Spec) admit(p *os.Process, h handed, bound *group, tell *json.Encoder) 
 	return full, err
 }
 
-// An ending is what the first process inside tells of itself: why nothing ran,
-// or how the command ended, which its own exit code cannot say.
+// An ending is the message of the first process inside when it ends: why nothing ran, or how the
+// command ended. Its exit code could not say that.
 type ending struct {
 	Why    string   `json:"why,omitempty"`
 	Status uint32   `json:"status"`
@@ -163,11 +162,11 @@ type ending struct {
 	Left   bool     `json:"left,omitempty"`
 }
 
-const maxEnding = 1 << 16 // what a pipe holds, so that writing it never waits
+const maxEnding = 1 << 16 // the size of a pipe, so that writing never waits
 
-// prepare makes the folders of a box. It removes what an earlier box left there. Writes that were
-// about to be moved in are finished by the caller, who can lock out other boxes of the project;
-// until then there is no box.
+// prepare makes the folders of a box, and removes what an earlier box left there. If an earlier box
+// was still moving files in, prepare returns an error. The caller must finish that first, because
+// it can lock out other boxes of the project.
 func (s *Spec) prepare() error {
 	if s.Writes().Pending() {
 		return errors.New("what an earlier box wrote is still to be moved in")
@@ -179,7 +178,7 @@ func (s *Spec) prepare() error {
 		if p == "" {
 			continue
 		}
-		// A command may have taken the right to write away, or given it to all.
+		// A command may have removed the right to write, or given it to all.
 		if err := errors.Join(os.MkdirAll(p, 0o700), os.Chmod(p, 0o700)); err != nil {
 			return err
 		}
@@ -202,8 +201,7 @@ func (s *Spec) prepare() error {
 	return nil
 }
 
-// Clear removes what a box leaves in its folder, unless that is still to be moved
-// in.
+// Clear removes what a box left in its folder, unless files are still to be moved in.
 func (s *Spec) Clear() error {
 	if s.Writes().Pending() {
 		return nil
@@ -225,12 +223,12 @@ func (s *Spec) root() string  { return filepath.Join(s.Folder, "root") }
 func (s *Spec) upper() string { return filepath.Join(s.Folder, "written") }
 func (s *Spec) work() string  { return filepath.Join(s.Folder, "work") }
 
-// passed are the signals that a box hands on to its command.
+// passed returns the signals that a box passes on to its command.
 func passed() []os.Signal {
 	return []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGALRM}
 }
 
-// pass hands signals that end or stop a command on to the box.
+// pass passes signals that end or stop a command on to the box.
 func pass(p *os.Process) (stop func()) {
 	got := make(chan os.Signal, 16)
 	signal.Notify(got, passed()...)
@@ -242,14 +240,14 @@ func pass(p *os.Process) (stop func()) {
 	return func() { signal.Stop(got); close(got) }
 }
 
-// shellSignal is what shells add to a signal that ended a command.
+// shellSignal is what shells add to the number of a signal that ended a command.
 const shellSignal = 128
 
-// EndAs ends this process as a command ended.
+// EndAs ends this process in the way that a command ended.
 func EndAs(status syscall.WaitStatus) {
 	if status.Signaled() {
 		signal.Reset(status.Signal())
-		runtime.LockOSThread() // this thread gets it before the next line
+		runtime.LockOSThread() // so that this thread gets the signal before the next line
 		_ = unix.Tgkill(os.Getpid(), unix.Gettid(), status.Signal())
 		os.Exit(shellSignal + int(status.Signal())) // an ignored signal ends no process
 	}

@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A box looks for secrets itself, right before the command begins: those made since its rules were
-// written are hidden too. Dependencies are searched like everything else, because owners and their
-// tools leave copies there.
+// A box searches for secrets itself, right before the command begins, so that secrets that were
+// made after its rules were written are hidden, too. Dependencies are searched like everything
+// else, because owners and their tools leave copies there.
 
 // Limits of that search. A project beyond them gets no box.
 const (
@@ -27,10 +27,10 @@ const (
 	maxCertBytes = 4 << 20
 )
 
-// secretNames are what files that keep secrets are called, in lower case.
+// secretNames are the names of files that keep secrets, in lower case.
 type secretNames struct {
 	exact map[string]bool
-	ends  [][2]string // what stands before and after a star
+	ends  [][2]string // the parts before and after a star
 	other [][]string  // patterns of the last parts of a path
 }
 
@@ -70,8 +70,8 @@ func (n *secretNames) keep(dir, name string) bool {
 	return slices.ContainsFunc(n.other, func(p []string) bool { return endsAs(p, parts) })
 }
 
-// endsAs reports whether the last parts of a path match a pattern. One that cannot be
-// read matches all.
+// endsAs reports whether the last parts of a path match a pattern. An invalid pattern matches
+// everything.
 func endsAs(pattern, parts []string) bool {
 	if len(parts) < len(pattern) {
 		return false
@@ -84,8 +84,8 @@ func endsAs(pattern, parts []string) bool {
 	return true
 }
 
-// Hides reports whether a file of the project is there and shown empty, because it keeps
-// secrets. The name is relative to the project.
+// Hides reports whether a file of the project exists and is shown empty, because it keeps secrets.
+// rel is relative to the project.
 func (s *Spec) Hides(rel string) bool {
 	rel = filepath.Clean(rel)
 	if !filepath.IsLocal(rel) {
@@ -97,7 +97,7 @@ func (s *Spec) Hides(rel string) bool {
 	return newSecretNames(s.Secret).keep(filepath.Dir(rel), filepath.Base(rel)) && s.secretAt(rel) != ""
 }
 
-// secrets are the files and folders of the project that are hidden.
+// secrets returns the files and folders of the project that are to be hidden.
 func (s *Spec) secrets() ([]string, error) {
 	list := slices.Clone(s.Hidden)
 	if len(s.Secret) == 0 {
@@ -109,7 +109,7 @@ func (s *Spec) secrets() ([]string, error) {
 		dir := todo[n]
 		err := s.entriesOf(dir, buffer, func(name string, folder bool) {
 			switch {
-			case folder && name == ".git": // its names are branches
+			case folder && name == ".git": // its file names are names of branches
 			case folder:
 				todo = append(todo, filepath.Join(dir, name))
 			case names.keep(dir, name):
@@ -118,7 +118,7 @@ func (s *Spec) secrets() ([]string, error) {
 				}
 			}
 		})
-		if errors.Is(err, fs.ErrPermission) && dir != "." { // it could be entered all the same
+		if errors.Is(err, fs.ErrPermission) && dir != "." { // unreadable, but it could be entered
 			list = append(list, dir)
 		} else if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, unix.ENOTDIR) {
 			return nil, fmt.Errorf("the project cannot be looked through for secrets: %w", err)
@@ -131,8 +131,8 @@ func (s *Spec) secrets() ([]string, error) {
 	return slices.Compact(list), nil
 }
 
-// entriesOf tells of what lies in a folder of the project. The kernel's own list is
-// read: what [os.ReadDir] makes of it takes twice as long, before each command.
+// entriesOf calls tell for each entry of a folder of the project. It reads the kernel's own list,
+// because [os.ReadDir] takes twice as long, before each command.
 func (s *Spec) entriesOf(dir string, buffer []byte, tell func(name string, folder bool)) error {
 	fd, err := unix.Open(filepath.Join(s.Project, dir), unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *Spec) entriesOf(dir string, buffer []byte, tell func(name string, folde
 				continue
 			}
 			folder := kind == unix.DT_DIR
-			if kind == unix.DT_UNKNOWN { // not every disk says it
+			if kind == unix.DT_UNKNOWN { // not every disk reports the type
 				info, err := os.Lstat(filepath.Join(s.Project, dir, string(name)))
 				folder = err == nil && info.IsDir()
 			}
@@ -163,8 +163,8 @@ func (s *Spec) entriesOf(dir string, buffer []byte, tell func(name string, folde
 	}
 }
 
-// secretAt is where a secret lies in the project that has a name for one, by a link
-// perhaps; empty: it lies elsewhere, where a box does not show it, or it is none.
+// secretAt returns where the file at a path really is in the project, perhaps by way of a link. It
+// is empty if the file is outside of the project, where a box does not show it, or keeps no secret.
 func (s *Spec) secretAt(at string) string {
 	there, err := filepath.EvalSymlinks(filepath.Join(s.Project, at))
 	if err != nil {
@@ -181,8 +181,8 @@ func (s *Spec) secretAt(at string) string {
 	return rel
 }
 
-// onlyCertificates reports whether a file holds certificates, which are public, and
-// no key. Libraries bring them along and do not work without.
+// onlyCertificates reports whether a file has certificates, which are public, and no key. Libraries
+// include such files and do not work without them.
 func onlyCertificates(p string) bool {
 	if !strings.EqualFold(filepath.Ext(p), ".pem") {
 		return false

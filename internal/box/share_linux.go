@@ -11,16 +11,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The boxes of a session share a /tmp and a cache, one after the other. Two that
-// run at once must not: by a socket there, one could hand the other a descriptor of
-// its project, and so have what it wrote changed while that is moved in. So a box
-// has these folders for itself, and one that comes meanwhile sees them under a
-// layer of its own, which ends with it. In a layer sockets lead nowhere.
+// The boxes of a session share a /tmp and a cache, one box at a time. Two boxes that run at once
+// must not share them: through a socket there, one box could pass the other a descriptor of its
+// project, and the other could then change files while they are moved in. So a box has these
+// folders for itself. Another box that runs at the same time sees them under a layer of its own,
+// which ends with it; in a layer, sockets lead nowhere.
 
-// takeShared takes the shared folders for this box, until the locks are closed, and
-// returns those that another box has. The locks are shared with the first process inside,
-// see hold, and keep out every other box: each asks first for one that is not shared. The
-// kernel turns one into the other in one step.
+// takeShared takes the shared folders for this box until the locks are closed, and returns the
+// folders that another box is using. Each lock is first taken exclusively, which fails if any box
+// has it. It is then made a shared lock in one step, so that the first process inside can have it,
+// too (see hold).
 func (s *Spec) takeShared() (locks []*os.File, busy []string) {
 	for _, p := range []string{s.Temp, s.Cache} {
 		if p == "" {
@@ -33,7 +33,7 @@ func (s *Spec) takeShared() (locks []*os.File, busy []string) {
 		if err == nil {
 			err = unix.Flock(int(f.Fd()), unix.LOCK_SH|unix.LOCK_NB)
 		}
-		if err != nil { // also where the disk knows no locks
+		if err != nil { // also if the disk has no locks
 			busy = append(busy, p)
 		} else {
 			locks = append(locks, f)
@@ -42,8 +42,8 @@ func (s *Spec) takeShared() (locks []*os.File, busy []string) {
 	return locks, busy
 }
 
-// hold gives the first process inside its own part of the locks: they hold as long as the
-// box does, also if the outer process is killed. The command gets none of them.
+// hold takes the locks for the first process inside, too, so that the box keeps them if the outer
+// process is killed. The command gets none of them.
 func (s *Spec) hold() error {
 	for _, p := range []string{s.Temp, s.Cache} {
 		if p == "" || slices.Contains(s.busy, p) {
@@ -62,7 +62,8 @@ func (s *Spec) hold() error {
 
 func (s *Spec) beside() string { return filepath.Join(s.Folder, "beside") }
 
-// share shows a folder at a path that lies in one of the session's.
+// share shows the folder from, which is in the shared folder taken, at the path to. If another box
+// uses taken, it is shown under a layer of this box.
 func (s *Spec) share(taken, from, to string) error {
 	if !slices.Contains(s.busy, taken) {
 		return s.bind(from, to, unix.MOUNT_ATTR_NOSUID|unix.MOUNT_ATTR_NODEV)
@@ -70,7 +71,7 @@ func (s *Spec) share(taken, from, to string) error {
 	return s.above(to, from, filepath.Join(s.beside(), filepath.Base(to)))
 }
 
-// above shows a folder at a path, under a layer that lies in another.
+// above shows the folder from at the path to, under a layer that is in the folder layer.
 func (s *Spec) above(to, from, layer string) error {
 	upper, work := filepath.Join(layer, "written"), filepath.Join(layer, "work")
 	if err := os.MkdirAll(upper, 0o700); err != nil {
@@ -79,9 +80,10 @@ func (s *Spec) above(to, from, layer string) error {
 	return s.overlay(to, from, upper, work)
 }
 
-// layers returns where the layers over the owner's caches are, which the boxes of a session use one
-// after the other. A machine that stopped may have left them half written, so each boot has its
-// own. They are not shown: a layer must not change beside its overlay.
+// layers returns the folder of the layers over the owner's caches, which the boxes of a session use
+// one after another. Each boot of the machine has its own, because a crash may leave layers half
+// written. A box does not show this folder, because a layer must not be changed except through its
+// overlay.
 func (s *Spec) layers() (string, error) {
 	start, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
@@ -90,8 +92,8 @@ func (s *Spec) layers() (string, error) {
 	return filepath.Join(s.Cache, "layers", strings.TrimSpace(string(start))), nil
 }
 
-// caches shows what boxes of the session left in the owner's cache folder, and build
-// caches of the owner's, each under a layer of the session's.
+// caches shows the session's own cache folder as the owner's, and in it the owner's build caches,
+// each under a layer of the session.
 func (s *Spec) caches() error {
 	layers := filepath.Join(s.beside(), "caches")
 	if s.Cache != "" {
@@ -113,7 +115,7 @@ func (s *Spec) caches() error {
 	for _, name := range lines(cacheList) {
 		p := filepath.Join(s.Home, name)
 		if !straight(p) {
-			continue // nothing there, or a way to somewhere else
+			continue // it does not exist, or a link leads elsewhere
 		}
 		if err := s.above(p, p, filepath.Join(layers, name)); err != nil {
 			return err

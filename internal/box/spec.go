@@ -13,74 +13,71 @@ import (
 	"github.com/floodmark/floodmark/internal/boxwrites"
 )
 
-// A Spec says what one box shows and keeps. It comes from the monitor, never
-// from a command line or a project. The zero value is refused.
+// A Spec says what one box shows and keeps. It comes from the monitor, never from a command line or
+// a project. The zero Spec is refused.
 type Spec struct {
-	// Project is the folder that the command works on, as its session knows it.
+	// Project is the folder that the command works in, as its session knows it.
 	Project string `json:"project"`
-	// Home is the owner's home, of which only Toolchains are shown.
+	// Home is the owner's home folder, of which only toolchains are shown.
 	Home string `json:"home"`
-	// Folder is the box's own: what the command writes lies there until it is
-	// moved into the project. It must lie outside of the project.
+	// Folder is the box's own folder. Files that the command writes are stored there until they are
+	// moved into the project. It must be outside of the project.
 	Folder string `json:"folder"`
-	// Temp is what the boxes of one session share as /tmp; Cache is what they
-	// share as the owner's cache folder. Empty: one that ends with the box.
-	// While one box runs, another sees them under a layer that ends with it.
+	// Temp is the folder that the boxes of one session share as /tmp. Cache is the one that they
+	// share as the owner's cache folder. If one is empty, the box has its own, which ends with it.
+	// If two boxes run at once, the second sees the folders under a layer that ends with it.
 	Temp  string `json:"temp,omitempty"`
 	Cache string `json:"cache,omitempty"`
-	// ReadOnly shows the project as it was when the box began; nothing can be written
-	// there.
+	// ReadOnly shows the project as it was when the box began. Nothing can be written there.
 	ReadOnly bool `json:"readOnly,omitempty"`
-	// Git is the folder of git's that a project which is a worktree shares with others.
-	// It is shown read-only. Empty: the project has its own, or none.
+	// Git is the folder of git that a project which is a worktree shares with others. It is shown
+	// read-only. It is empty if the project has its own, or none.
 	Git string `json:"git,omitempty"`
 	// Hidden are files and folders of the project that are shown empty.
 	Hidden []string `json:"hidden,omitempty"`
-	// Secret are patterns of files that keep secrets in any folder, such as «**/.env*».
-	// The box looks for them when it begins, and hides what it finds as well.
+	// Secret are patterns of files that keep secrets in any folder, such as «**/.env*». The box
+	// searches for them when it begins, and hides what it finds as well.
 	Secret []string `json:"secret,omitempty"`
-	// Whole keeps nothing of a command that fails because it could not reach a host, so that it can
-	// be run again as if for the first time.
+	// Whole says that nothing is kept of a command that fails because it could not reach a host, so
+	// that it can be run again as if for the first time.
 	Whole bool `json:"whole,omitempty"`
-	// Keep says what of the written files may be moved into the project.
+	// Keep says which written files may be moved into the project.
 	Keep Keep `json:"keep"`
-	// NoNetwork leaves out the loopback, which cannot be brought up inside another
-	// agent's sandbox. The box has a network of its own, with nothing in it, in any
-	// case: what is around it is not relied upon.
+	// NoNetwork leaves out the loopback, which cannot be brought up inside another agent's sandbox.
+	// The box still has its own, empty network, so it does not rely on that sandbox.
 	NoNetwork bool `json:"noNetwork,omitempty"`
-	// Hosts are those that the command may reach, such as «api.example:443»: see package
-	// boxhole. It has no use with NoNetwork.
+	// Hosts are the hosts that the command may reach, such as «api.example:443»: see package
+	// boxhole. They have no effect with NoNetwork.
 	Hosts []string `json:"hosts,omitempty"`
-	// Mirror, unless empty, answers package managers; see package mirror. It has no use
-	// with NoNetwork.
+	// Mirror answers package managers: see package mirror. It may be empty, and has no effect with
+	// NoNetwork.
 	Mirror Mirror `json:"mirror,omitzero"`
-	// Author and Mail are who commits are by.
+	// Author and Mail are the name and address in commits.
 	Author string `json:"author,omitempty"`
 	Mail   string `json:"mail,omitempty"`
-	// Processes is how many may run at once, Memory how many bytes one of them may
-	// have (and all of them, where there is a control group), Disk how many bytes a
-	// file and all that is moved in may have. Zero is the default.
+	// Processes bounds the processes at one time. Memory bounds the bytes of one process and, if
+	// there is a control group, of all. Disk bounds the bytes of a file, and of all files that are
+	// moved in. Zero means the default.
 	Processes int   `json:"processes,omitempty"`
 	Memory    int64 `json:"memory,omitempty"`
 	Disk      int64 `json:"disk,omitempty"`
-	// Undo is how many bytes of what is replaced in the project are kept in Folder.
+	// Undo is how many bytes of replaced files of the project are kept in Folder.
 	Undo int64 `json:"undo,omitempty"`
 
-	busy   []string // of Temp and Cache: what another box has
+	busy   []string // Temp and Cache, if another box is using them
 	buffer []byte   // for copies, while the box is built
 }
 
-// A Mirror is a set of packages, and the folder that it lies in.
+// A Mirror is a set of packages, and the folder that it is in.
 type Mirror struct {
 	Folder string `json:"folder"`
 	Set    string `json:"set"`
 }
 
-// InBackground returns the rules for a command that outlives its call, such as a
-// development server. It would write while later calls do, so it sees a
-// copy of the project, read-only, and its /tmp and cache are its own and end with it.
-// The monitor chooses this, by the call's flag; what an ordinary command leaves
-// running ends with its box.
+// InBackground returns the rules for a command that outlives its call, such as a development
+// server. It would write at the same time as later calls, so it sees a copy of the project,
+// read-only. Its /tmp and cache are its own and end with it. The monitor chooses this by a flag of
+// the call. Processes that an ordinary command leaves running end with its box.
 func (s Spec) InBackground() Spec {
 	s.ReadOnly, s.Temp, s.Cache = true, "", ""
 	return s
@@ -89,7 +86,7 @@ func (s Spec) InBackground() Spec {
 // Keep says which written files may be moved into the project.
 type Keep = boxwrites.Keep
 
-// Writes is what the command wrote, once all of its processes are gone.
+// Writes returns what the command wrote. All of its processes must be gone.
 func (s *Spec) Writes() *boxwrites.Writes {
 	return &boxwrites.Writes{Project: s.Project, Folder: s.Folder, Home: s.Home, Disk: s.Disk, Keep: s.Keep, Undo: s.Undo}
 }
@@ -173,7 +170,7 @@ func (s *Spec) check() error {
 
 func whole(p string) bool { return filepath.IsAbs(p) && p == filepath.Clean(p) }
 
-// below reports whether a path is a folder or lies in it.
+// below reports whether a path is the folder or is in it.
 func below(p, folder string) bool {
 	return p == folder || strings.HasPrefix(p, strings.TrimSuffix(folder, "/")+"/")
 }
@@ -181,10 +178,10 @@ func below(p, folder string) bool {
 // An End is the result of a command when all processes of its box are gone.
 type End struct {
 	Status syscall.WaitStatus
-	// Hosts are what the command wanted to reach and could not: a host and port that it
-	// asked the box's proxy for, or a name that it looked up. Inside another sandbox, with
-	// [Spec.NoNetwork], none is known.
+	// Hosts are the hosts that the command tried to reach and could not: a host and port that it
+	// asked the box's proxy for, or a name that it looked up. With [Spec.NoNetwork] none is known.
 	Hosts []string
-	// Left says that processes still ran when the command ended. They ended too.
+	// Left says that other processes were still running when the command ended. They were ended,
+	// too.
 	Left bool
 }

@@ -13,11 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// streams gives a command this process's standard streams. Through /proc a command can open the
-// file behind a descriptor again: to read what was in a log before, to empty it, or to write to its
-// input. So files stay outside, and the command has pipes. A folder would be a way out and is
-// refused. It returns the streams that are files: nothing is written to them until they have a
-// bound.
+// streams gives a command this process's standard streams. If one is a file, the command gets a
+// pipe instead, because through /proc it could open the file again: to read what was in a log
+// before, to empty it, or to write to its input. A folder would be a way out, so it is refused.
+// streams returns the output streams that are files; nothing can be written to them until their
+// bound is set.
 func streams(cmd *exec.Cmd) (files []*bounded, err error) {
 	var was [3]os.FileInfo
 	for i, f := range []*os.File{os.Stdin, os.Stdout, os.Stderr} {
@@ -51,7 +51,7 @@ func streams(cmd *exec.Cmd) (files []*bounded, err error) {
 	return files, nil
 }
 
-// bounded writes to a file what a box may write to one.
+// A bounded writes to a file, up to as many bytes as a box may write.
 type bounded struct {
 	to   io.Writer
 	left atomic.Int64
@@ -64,8 +64,8 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.to.Write(p)
 }
 
-// terminal returns which standard stream is the terminal that this process is in
-// the foreground of, plus one; zero if none is.
+// terminal returns the number, plus one, of the standard stream that is a terminal with this
+// process's group in the foreground; zero if there is none.
 func terminal() int {
 	for fd := range 3 {
 		if group, err := unix.IoctlGetInt(fd, unix.TIOCGPGRP); err == nil && group == unix.Getpgrp() {
@@ -75,13 +75,13 @@ func terminal() int {
 	return 0
 }
 
-// takeBack makes this process's group the one that the keys of a terminal send
-// signals to, which was the command's: what follows in the same shell may read.
+// takeBack makes this process's group the foreground group of a terminal again, which the command's
+// group was. Otherwise the next command of the same shell could not read from it.
 func takeBack(terminal int) {
 	if terminal == 0 {
 		return
 	}
-	signal.Ignore(syscall.SIGTTOU) // it would stop a process in the background
+	signal.Ignore(syscall.SIGTTOU) // the signal would stop a process in the background
 	defer signal.Reset(syscall.SIGTTOU)
 	_ = unix.IoctlSetPointerInt(terminal-1, unix.TIOCSPGRP, unix.Getpgrp())
 }

@@ -11,22 +11,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Walls are those of a box in which nothing runs yet. The first process inside starts while the
-// caller still reads what to run: that takes both of them a few milliseconds. It waits for the
-// rules, and ends when this process does.
+// Walls are the walls of a box in which nothing runs yet. Starting the first process inside takes a
+// few milliseconds, and so does reading what to run, so the two are done at the same time. The
+// process waits for the rules, and ends when this process ends.
 type Walls struct {
-	err     error // why there are none
+	err     error // why the walls could not be made
 	cmd     *exec.Cmd
-	tell    *os.File // the rules go in by it
-	failed  *os.File // and what became of them comes out
-	inside  *os.File // a socket: the listener of the proxy comes out
+	tell    *os.File // for the rules
+	failed  *os.File // for the ending
+	inside  *os.File // a socket for the listener of the proxy
 	bound   *group
 	bounded []*bounded // the standard streams that are files
 	waited  bool
 }
 
-// Begin starts the walls of a box. [Walls.Run] returns its errors. The caller stays on this thread
-// until [Walls.End]: the kernel ends the box when the thread that began it ends.
+// Begin starts the walls of a box. If that fails, [Walls.Run] returns the error. The caller must
+// stay on this thread until [Walls.End], because the kernel ends the box when the thread that
+// started it ends.
 func Begin() *Walls {
 	runtime.LockOSThread()
 	w := new(Walls)
@@ -34,7 +35,7 @@ func Begin() *Walls {
 	return w
 }
 
-// End ends a box, also one that was never told what to run.
+// End ends a box, also if it was never told what to run.
 func (w *Walls) End() {
 	if w.cmd != nil {
 		w.kill()
@@ -44,7 +45,7 @@ func (w *Walls) End() {
 }
 
 func (w *Walls) begin() error {
-	// What a parent left open is not handed down.
+	// Files that a parent left open are not passed to the box.
 	if err := unix.CloseRange(3, ^uint(0)>>1, unix.CLOSE_RANGE_CLOEXEC); err != nil {
 		return err
 	}
@@ -81,13 +82,13 @@ func (w *Walls) begin() error {
 	return nil
 }
 
-// wait returns when all processes of the box are gone.
+// wait waits until all processes of the box are gone.
 func (w *Walls) wait() error {
 	w.waited = true
 	return w.cmd.Wait()
 }
 
-// kill ends the box, unless it has ended.
+// kill ends the box, if it has not ended.
 func (w *Walls) kill() {
 	if !w.waited {
 		_ = w.cmd.Process.Kill()
@@ -95,8 +96,8 @@ func (w *Walls) kill() {
 	}
 }
 
-// begin starts the first process of a box in its group. This thread must not be in it
-// when the box ends.
+// begin starts the first process of a box in the group. This thread leaves the group again, because
+// it must not be in it when the box ends.
 func (g *group) begin(cmd *exec.Cmd) error {
 	if err := g.enter(); err != nil {
 		return err
@@ -113,9 +114,9 @@ func (g *group) begin(cmd *exec.Cmd) error {
 	return err
 }
 
-// namespaces are those of a box. Inside, the user keeps their number. For root other users keep
-// theirs, too: without them, files of theirs in the project could not be written. No process inside
-// can become one of them.
+// namespaces returns the attributes for a process in new namespaces. Inside, the user keeps their
+// number. For root all other users keep theirs, too, because otherwise files of other users in the
+// project could not be written. No process inside can become another user.
 func namespaces() *syscall.SysProcAttr {
 	users := []syscall.SysProcIDMap{{ContainerID: os.Getuid(), HostID: os.Getuid(), Size: 1}}
 	groups := []syscall.SysProcIDMap{{ContainerID: os.Getgid(), HostID: os.Getgid(), Size: 1}}
@@ -130,6 +131,6 @@ func namespaces() *syscall.SysProcAttr {
 		GidMappings: groups,
 		AmbientCaps: []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER},
 		Pdeathsig:   syscall.SIGKILL,
-		Setpgid:     true, // signals to the group arrive by this process, once
+		Setpgid:     true, // signals to the group are passed on by this process, once
 	}
 }

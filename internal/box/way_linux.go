@@ -13,12 +13,12 @@ import (
 	"github.com/floodmark/floodmark/internal/mirror"
 )
 
-// A way leads from the proxy that programs in the box are told of to the hosts that were
-// granted. The inside makes the listener, because only there is the box's network; the
-// outside answers on it, because only here is the machine's.
+// A way connects the proxy inside a box with the hosts that were granted. The listener is made
+// inside, because only there is the box's network. It is served outside, because only there is the
+// machine's network.
 type way struct {
 	hole   *boxhole.Hole
-	inside *os.File // where the listener comes from
+	inside *os.File // the socket by which the listener comes
 
 	all      sync.WaitGroup
 	mu       sync.Mutex // guards what is below
@@ -26,7 +26,7 @@ type way struct {
 	closed   bool
 }
 
-// hole is what the box may reach.
+// hole returns the proxy of the box.
 func (s *Spec) hole() (*boxhole.Hole, error) {
 	hole, err := boxhole.New(s.Hosts)
 	if err == nil && s.Mirror.Set != "" {
@@ -35,7 +35,7 @@ func (s *Spec) hole() (*boxhole.Hole, error) {
 	return hole, err
 }
 
-// socketPair returns the two ends of a socket: for this process, and for the inside.
+// socketPair returns the two ends of a socket: one for this process, one for the inside.
 func socketPair() (outer, inner *os.File, err error) {
 	ends, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -44,8 +44,8 @@ func socketPair() (outer, inner *os.File, err error) {
 	return os.NewFile(uintptr(ends[0]), "inside"), os.NewFile(uintptr(ends[1]), "proxy"), nil
 }
 
-// open answers as soon as the inside has made its listener. A box without one has ended,
-// or has no network.
+// open serves the listener as soon as the inside has made it. If none comes, the box has ended or
+// has no network.
 func (w *way) open() {
 	w.all.Go(func() {
 		l, err := boxhole.Receive(w.inside)
@@ -62,7 +62,7 @@ func (w *way) open() {
 	})
 }
 
-// close ends all connections. The inside is gone, so that nothing is waited for.
+// close ends all connections. All processes inside are gone, so it does not wait long.
 func (w *way) close() {
 	w.mu.Lock()
 	w.closed = true
@@ -75,8 +75,8 @@ func (w *way) close() {
 	w.all.Wait()
 }
 
-// wanted are what programs asked the proxy for and the names they looked up, each once:
-// those with a port first, because of these it is known best what was wanted.
+// wanted returns the hosts that programs asked the proxy for and the names they looked up, each
+// once. Hosts with a port come first, because they say most precisely what was wanted.
 func (w *way) wanted(names []string) []string {
 	list := w.hole.Wanted()
 	slices.SortStableFunc(list, func(a, b string) int { return strings.Count(b, ":") - strings.Count(a, ":") })
