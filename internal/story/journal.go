@@ -242,6 +242,7 @@ func cleanedFiles(f floodmark.FilesCleaned) (s string) {
 	return s + " by " + f.By
 }
 
+// inBox returns the words for a call that failed in its box, with what it wanted there.
 func inBox(f floodmark.ContentArrived) string {
 	if !f.BoxFailed {
 		return ""
