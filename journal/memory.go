@@ -25,7 +25,7 @@ type contentKey struct {
 	digest floodmark.Digest
 }
 
-// kept is one session: its tombstone, then its entries.
+// kept is the data of one session: its tombstone, then its entries.
 type kept struct {
 	base     Link
 	stone    *Tombstone

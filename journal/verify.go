@@ -80,7 +80,7 @@ type Report struct {
 	// be noticed.
 	Unsigned int64
 	Found    int64     // all findings
-	Findings []Finding // the first of them
+	Findings []Finding // at most [MaxFindings] of them
 	// Worth says, for people, what an empty report proves.
 	Worth string
 }
@@ -100,7 +100,7 @@ func (r *Report) findLog(kind FindingKind, format string, args ...any) {
 }
 
 // Verify reads a whole journal, verifies every chain, and compares it with the signed checkpoints.
-// It may run beside writers. The report lists all findings; an error means that not everything
+// It may run while others write. The report lists all findings; an error means that not everything
 // could be read.
 //
 // Stored artifacts are compared with their entries. Verify does not look into snapshots, except for
@@ -132,7 +132,7 @@ type verification struct {
 	trusted     int64        // how many leaves match a signature
 	keep        int64        // how many leaves may be kept in memory
 
-	words  *words // what sessions say they left behind
+	words  *words // the artifacts that entries record
 	newest Mark   // the highest mark of the sessions listed
 
 	seed        maphash.Seed

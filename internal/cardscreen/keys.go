@@ -131,7 +131,7 @@ func (s *Screen) answer(q *wire.Question, c Choice) *wire.AnswerRequest {
 	return s.approve(q, "")
 }
 
-// unfit says why a question cannot be approved here as it stands.
+// unfit returns why a question cannot be approved here in its present form; empty if it can.
 func (s *Screen) unfit(q *wire.Question, c Choice) string {
 	one := call(q)
 	switch {

@@ -19,7 +19,7 @@ const (
 	maxWhy  = 2
 )
 
-// A Row is one row of a card. Strong stands out, Faint may be read last.
+// A Row is one row of a card. A Strong row is emphasised, a Faint row may be read last.
 type Row struct {
 	Text          string
 	Strong, Faint bool

@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Moment is how long a card has to stand on the screen before a key answers it.
+// Moment is how long a card must be on the screen before a key answers it.
 const Moment = 700 * time.Millisecond
 
 // maxTyped bounds what is typed.

@@ -14,10 +14,10 @@ import (
 // have been cut.
 const maxNamed = 2
 
-// named returns the source that a question is asked because of, or nil. It must be the only source,
-// the reason must name it, and it must have come in as [floodmark.Shared]. A source that strangers
-// or people outside wrote is trusted by its digest only, not with a key beside a question that the
-// source led to.
+// named returns the source that caused a question, or nil. It must be the only source, the reason
+// must name it, and it must have come in as [floodmark.Shared]. A source that strangers or people
+// outside wrote is trusted by its digest only, not with a key beside a question that the source
+// caused.
 func named(q *wire.Question) *wire.Source {
 	one, shared := call(q), floodmark.Shared.String()
 	list := one.GetSources()

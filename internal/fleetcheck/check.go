@@ -83,7 +83,7 @@ func Check(ctx context.Context, j journal.Journal, tenant string, rules kernel.R
 	return r, nil
 }
 
-// An order is one session as the journal has it.
+// An order is one session with its entries in the journal.
 type order struct {
 	report    *Report
 	session   journal.Session

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// patchContext is how many lines stand around a change in a patch.
+// patchContext is how many equal lines a patch shows around a change.
 const patchContext = 3
 
 // Patch returns the difference between two texts of a file in the form that «patch» and «git apply»

@@ -1,4 +1,4 @@
-// Package mcpline is one connection to an MCP server, from its start to its end. It does not read
+// Package mcpline runs one connection to an MCP server, from its start to its end. It does not read
 // the messages.
 package mcpline
 

@@ -10,9 +10,9 @@ import (
 // A Caller is the process that opened a connection to a local socket.
 type Caller struct {
 	Peer
-	// Why says why the caller is not taken for the owner; empty if it is.
+	// Why is the reason why the caller is not taken for the owner, for people; empty if it is.
 	Why string
-	// Kind is the same for programs.
+	// Kind is the same reason as a word for programs.
 	Kind string
 
 	owner bool
@@ -22,18 +22,20 @@ type Caller struct {
 func (c Caller) Owner() bool { return c.owner }
 
 // A Gate decides whether the process at the owner's socket speaks for the owner. The user alone
-// does not tell: an agent's shell runs as the owner's user. So every descendant of a protected
-// agent is refused.
+// does not decide that, because an agent's shell runs as the owner's user. So every descendant of a
+// protected agent is refused.
 type Gate struct {
 	Table   Table
 	Guarded *Guarded
-	// Users may speak for the owner.
+	// Users are the users that may speak for the owner.
 	Users []int
-	// Of returns the process at the other end as the system knows it: [Of].
+	// Of returns the number and the user of the process at the other end of a connection. It is the
+	// function [Of]; tests replace it.
 	Of func(net.Conn) (pid, uid int, err error)
 }
 
-// Judge identifies the process at the other end. One it cannot identify is not the owner.
+// Judge identifies the process at the other end. A process that it cannot identify is not taken for
+// the owner.
 func (g *Gate) Judge(c net.Conn) Caller {
 	pid, uid, err := g.Of(Unwrap(c))
 	if err != nil {
@@ -48,7 +50,7 @@ func (g *Gate) Judge(c net.Conn) Caller {
 
 func (g *Gate) place(p Peer, uid int) Caller {
 	c := Caller{Peer: p, owner: true}
-	c.UID = uid // by the socket: a process can make the table say root
+	c.UID = uid // from the socket, because a process can make the table say root
 	allowed := false
 	for _, u := range g.Users {
 		allowed = allowed || u == uid
@@ -62,8 +64,8 @@ func (g *Gate) place(p Peer, uid int) Caller {
 	return c
 }
 
-// Still repeats the judgement for each call: since the connection was opened, the caller may have
-// become the child of a guarded agent, or its number may be another process's.
+// Still judges a caller again; it is called for each request. Since the connection was opened, the
+// caller may have become the child of a guarded agent, or its number may belong to another process.
 func (g *Gate) Still(c Caller) Caller {
 	if !c.Owner() {
 		return c
@@ -76,11 +78,11 @@ func (g *Gate) Still(c Caller) Caller {
 	return g.place(now, c.UID)
 }
 
-// Owners are the users that may speak for the owner: the daemon's own, and
-// root, who could do anything anyway.
+// Owners returns the users that may speak for the owner: the daemon's own, and root, who could do
+// anything anyway.
 func Owners() []int { return []int{os.Getuid(), 0} }
 
-// Unwrap returns the connection as the system knows it.
+// Unwrap returns the system's own connection inside a wrapped one.
 func Unwrap(c net.Conn) net.Conn {
 	for {
 		inner, ok := c.(interface{ NetConn() net.Conn })
@@ -93,12 +95,12 @@ func Unwrap(c net.Conn) net.Conn {
 
 type callerKey struct{}
 
-// WithCaller returns the context of requests that c makes.
+// WithCaller returns a context for the requests of a caller.
 func WithCaller(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// CallerOf returns the caller of a request; the zero caller may do nothing.
+// CallerOf returns the caller of a request. The zero caller is allowed to do nothing.
 func CallerOf(ctx context.Context) Caller {
 	c, ok := ctx.Value(callerKey{}).(Caller)
 	if !ok {

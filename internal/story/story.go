@@ -2,13 +2,16 @@
 // expected answers and journal. They are the house's tests, its documentation of attacks, and,
 // through «floodmark policy test», the way a user tests a policy.
 //
-// A story is a txtar archive. Its comment says what it shows. The file policy is the user's policy
-// (without one: the shipped assistant profile), project a project's layer, catalog the user's
-// catalog; the file story has one event a line and, after «->», the answer it must get; the file
-// journal, if there is one, is the expected journal. The file replay, if there is one, lists the
-// decisions that would have changed under the files new-policy and new-catalog, had the owner
-// trusted the content in endorsed, or not trusted that in disowned. Instead of a story there may be
-// a file refused: the expected error when the rules are not even loaded.
+// A story is a txtar archive. Its comment says what it shows. Its files are:
+//
+//   - policy: the user's policy; without it the shipped profile assistant is used.
+//   - project: a project's layer of the policy.
+//   - catalog: the user's catalog.
+//   - story: one event on each line and, after «->», the answer that must come.
+//   - journal: the expected journal, if it is to be compared.
+//   - replay: the decisions that would have changed under the files new-policy and new-catalog, had
+//     the owner trusted the texts in the file endorsed, or not trusted those in disowned.
+//   - refused: instead of a story, the expected error if the rules are not even loaded.
 //
 // A story that can be read in two ways, or that could not fail, is refused, because a test that
 // passes by mistake is worse than none.

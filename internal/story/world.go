@@ -51,7 +51,7 @@ type world struct {
 	warnings string                                  // the warnings of loading the policy
 }
 
-// A session is one session's facts and what follows from them.
+// A session holds the facts of one session, and the state that follows from them.
 type session struct {
 	facts []floodmark.Fact
 	times []time.Time // of the facts

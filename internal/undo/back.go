@@ -35,8 +35,8 @@ type Result struct {
 	Done bool
 }
 
-// A Return is a thing that comes back. At is where it comes back: at Was, where it was, or beside
-// that.
+// A Return is a thing that comes back. Was is where it was. At is where it is put: the same path,
+// or another one beside it.
 type Return struct {
 	Was, At string
 	Folder  bool
