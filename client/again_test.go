@@ -24,18 +24,18 @@ import (
 	"github.com/floodmark/floodmark/internal/httpapi"
 )
 
-// A fleet is some nodes, each with a manner of its own, and what they were asked.
-// They are reached in memory, so that a bubble can hold them.
+// A fleet is some nodes, each with its own behaviour, and the record of which were asked. They are
+// reached in memory, because a synctest bubble allows no sockets.
 type fleet struct {
 	urls  []string
 	pool  *x509.CertPool
 	nodes map[string]*pipes // by address
 
 	mu    sync.Mutex // guards asked
-	asked []int      // which node; negative if it was said to be asked again
+	asked []int      // number of the node; negative if the event was marked as a retry
 }
 
-// manners of nodes.
+// How a node behaves.
 const (
 	judges  = iota
 	dies    // in the middle of a call
@@ -152,8 +152,8 @@ type address pipes
 func (*address) Network() string  { return "tcp" }
 func (a *address) String() string { return a.address }
 
-// An event that one node does not judge is judged by another, at most three times,
-// and every try but the first says that it is one.
+// An event that one node does not judge is judged by another, after at most three tries. Every try
+// but the first is marked as a retry.
 func TestTriesAgain(t *testing.T) {
 	for name, c := range map[string]struct {
 		manners []int
@@ -180,7 +180,7 @@ func TestTriesAgain(t *testing.T) {
 	}
 }
 
-// Who answered is asked first the next time.
+// The node that answered is asked first the next time.
 func TestStaysWithWhoAnswers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, dies, judges, judges)
@@ -196,12 +196,12 @@ func TestStaysWithWhoAnswers(t *testing.T) {
 	})
 }
 
-// A node that takes its time is not asked twice: a person may be thinking about it.
+// A slow node is not asked twice at once, because a person may be thinking about the question.
 func TestNoTryBesideAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, sleeps, judges)
 		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(client.DefaultTimeout/2, cancel) // long enough to ask the other
+		time.AfterFunc(client.DefaultTimeout/2, cancel) // long enough to ask the other node
 		reply, err := f.dial(t).Handle(ctx, event())
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -211,7 +211,7 @@ func TestNoTryBesideAnother(t *testing.T) {
 	})
 }
 
-// A local socket has one monitor behind it.
+// A local socket belongs to one monitor, so it has no other addresses.
 func TestOtherAddressesAreOfAFleet(t *testing.T) {
 	for _, also := range []string{"http://firm.example", "/run/other.sock", ""} {
 		if _, err := client.Dial("https://firm.example", client.Options{Also: []string{also}}); err == nil {

@@ -92,7 +92,7 @@ func TestHandle(t *testing.T) {
 	}
 }
 
-// answers are what a socket can answer that is no reply.
+// answers returns answers of a socket that are no replies.
 func answers() map[string]http.HandlerFunc {
 	raw := func(status int, content, body string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -115,7 +115,7 @@ func answers() map[string]http.HandlerFunc {
 		"too much": raw(200, "application/proto", strings.Repeat("x", client.MaxReplyBytes+1)),
 		"hangs up": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 		"silence": func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body) // a server notices that the caller is gone only then
+			_, _ = io.Copy(io.Discard, r.Body) // a server notices only by reading that the caller is gone
 			<-r.Context().Done()
 		},
 	}
@@ -130,7 +130,7 @@ func zero(t *testing.T, what string, reply hook.Reply, err error) {
 	}
 }
 
-// For any answer that is not a reply, the caller holds one that restricts.
+// For any answer that is no reply, the client returns a reply that restricts.
 func TestAnyErrorRestricts(t *testing.T) {
 	for name, answer := range answers() {
 		if testing.Short() && name == "too much" {
@@ -161,8 +161,8 @@ func TestAnyErrorRestricts(t *testing.T) {
 	}
 }
 
-// A command is passed on before a call, and nowhere else. Without one, what may only run in
-// a box does not run.
+// A command in a reply is passed on before a call and nowhere else. If it is missing, a call that
+// may only run in a box does not run.
 func TestACommandInAReply(t *testing.T) {
 	var answer hook.Reply
 	mux := http.NewServeMux()
@@ -196,7 +196,7 @@ func TestACommandInAReply(t *testing.T) {
 	}
 }
 
-// A daemon's own refusal is repeated word for word: it is a reply, no error.
+// A daemon's own refusal is repeated word for word, because it is a reply and no error.
 func TestRefusalsOfTheDaemonAreReplies(t *testing.T) {
 	path := serve(t, daemon(func(context.Context, string, hook.Event) (hook.Reply, error) { return hook.Reply{}, errors.New("disk") }))
 	reply, err := dial(t, path, client.Options{}).Handle(t.Context(), event())
@@ -225,8 +225,8 @@ func TestDialRefuses(t *testing.T) {
 	}
 }
 
-// Over TLS the token goes along, in calls and streams, and only by TLS 1.3 to
-// a daemon whose certificate is believed.
+// Over TLS the token is sent with calls and streams, but only by TLS 1.3 and to a daemon whose
+// certificate is trusted.
 func TestTLS(t *testing.T) {
 	var seen []string
 	mux := http.NewServeMux()

@@ -5,7 +5,7 @@ import (
 	"net"
 )
 
-// DialBy makes a client reach its addresses in another way.
+// DialBy lets a client connect in another way.
 func (c *Client) DialBy(dial func(ctx context.Context, network, address string) (net.Conn, error)) {
 	c.transport.DialContext = dial
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// The contract is the table that every client keeps, in any language. This test also compares it
-// with the words of package hook, so that no client can agree with a table that is wrong.
+// The contract is the table of answers that every client must obey, in any language. This test also
+// compares the table with package hook, so that no client can agree with a wrong table.
 
 type contractCase struct {
 	Name  string
@@ -65,7 +65,7 @@ func contract(t *testing.T) []contractCase {
 	return table.Cases
 }
 
-// scripted answers as the table says, and holds what it hears against it.
+// scripted answers as the table says, and checks the events that it gets against the table.
 type scripted struct {
 	t     *testing.T
 	c     contractCase

@@ -1,7 +1,7 @@
 package guard
 
-// Text is how a result is taken in.
+// Text returns a result in the form in which it is recorded.
 var Text = text
 
-// MaxLines bounds what a session remembers of its refusals.
+// MaxLines bounds the refusals that a session remembers.
 const MaxLines = maxLines

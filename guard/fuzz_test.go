@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// FuzzOnlyAYesRuns answers with any bytes: a tool runs if, and only if, the words «allow» are where
-// they belong and no other field speaks against it.
+// FuzzOnlyAYesRuns answers with any bytes. A tool runs if, and only if, the words «allow» are where
+// they belong and no other field contradicts them.
 func FuzzOnlyAYesRuns(f *testing.F) {
 	for _, seed := range []string{
 		`{"decision":{"verdict":"allow"}}`, `{"decision":{"verdict":"Allow"}}`, `{"decision":{"verdict":"confirm"},"ticket":"t"}`,
@@ -29,7 +29,7 @@ func FuzzOnlyAYesRuns(f *testing.F) {
 			}
 			var r hook.Reply
 			err := json.Unmarshal(data, &r)
-			return r, err // with an error the reply may hold anything
+			return r, err // with an error the reply may be anything
 		})
 		s := start(t, j, guard.Options{})
 		ran := false
@@ -43,7 +43,7 @@ func FuzzOnlyAYesRuns(f *testing.F) {
 	})
 }
 
-// isYes is the rule once more, written as differently as it can be.
+// isYes checks the same rule, written as differently as possible.
 func isYes(data []byte) bool {
 	var whole hook.Reply
 	if json.Unmarshal(data, &whole) != nil {

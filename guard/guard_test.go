@@ -16,7 +16,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// yes allows everything until it is told otherwise, and keeps what it heard.
+// yes allows everything unless told otherwise, and records the events.
 type yes struct {
 	mu     sync.Mutex // guards heard
 	heard  []hook.Event
@@ -117,7 +117,7 @@ func TestAJudgeThatHangsIsANo(t *testing.T) {
 			return allow(), nil
 		}
 		<-ctx.Done()
-		return allow(), nil // too late: it is no answer
+		return allow(), nil // too late, so it is ignored
 	})
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, hang, guard.Options{Timeout: time.Second})

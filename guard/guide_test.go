@@ -6,9 +6,8 @@ import (
 	"testing"
 )
 
-// TestGuideShowsWhatRuns holds every block of the builders' guide against the
-// file it names. Those files are compiled and run by .ci/builders, so the guide
-// shows nothing that does not work.
+// TestGuideShowsWhatRuns compares every code block of the builders' guide with the file it names.
+// These files are compiled and run by .ci/builders, so all code in the guide works.
 func TestGuideShowsWhatRuns(t *testing.T) {
 	page, err := os.ReadFile("../docs/guide/build.md")
 	if err != nil {
@@ -39,7 +38,7 @@ func TestGuideShowsWhatRuns(t *testing.T) {
 	}
 }
 
-// TestExamplesShareTheirWorld keeps copies that separate modules need the same.
+// TestExamplesShareTheirWorld checks that the copies of a file in several modules are the same.
 func TestExamplesShareTheirWorld(t *testing.T) {
 	for copied, of := range map[string]string{
 		"embedded/policy.yaml":       "policy.yaml",

@@ -27,7 +27,7 @@ func TestBatchLimits(t *testing.T) {
 	entries := func(n int) journal.Batch {
 		return journal.Batch{Records: []journal.Record{record(t, s, make([]string, n)...)}}
 	}
-	// bytes makes a batch of n, of all that counts.
+	// bytes returns a batch of n bytes, counted over all its parts.
 	bytes := func(n int) journal.Batch {
 		r := record(t, s, "x")
 		rest := n - len(r.Entries[0].Body) - 100

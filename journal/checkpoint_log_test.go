@@ -22,10 +22,10 @@ type memoryLog struct {
 	leaves []string
 	hashes []tlog.Hash
 	notes  [][]byte
-	reads  int // of hashes, to show what a step costs
+	reads  int // reads of hashes, to measure what a step costs
 
-	writes int // how many there were
-	crash  int // the write that is the last one, and is done by half; 0 for none
+	writes int // number of writes so far
+	crash  int // the number of the write at which the process "crashes", half done; 0 for none
 }
 
 var errCrash = errors.New("crash")
@@ -118,7 +118,7 @@ func (m *memoryLog) Publish(_ context.Context, signed []byte) error {
 	return nil
 }
 
-// A bench is a journal with its log of heads, and hands to write to it.
+// A bench is a journal with its log of heads, and helpers that write to it.
 type bench struct {
 	t    testing.TB
 	j    *Memory

@@ -146,8 +146,8 @@ func TestStepIsBounded(t *testing.T) {
 	}
 }
 
-// A batch may give several sessions one mark. Going on after that mark must not
-// miss any.
+// A batch may give several sessions one mark. The next call starts after that mark, and must not
+// miss any of them.
 func TestHeadsOfOneMarkStayTogether(t *testing.T) {
 	b := newBench(t)
 	for _, id := range []string{"s1", "s2", "s3", "s4"} {
@@ -218,8 +218,8 @@ func TestLostHashesAreMadeAgain(t *testing.T) {
 	}
 }
 
-// A law: a crash at any write of any step loses nothing. The next step goes on,
-// and what was signed never contradicts what was signed before.
+// A law: a crash at any write of any step loses nothing. The next step continues, and its
+// checkpoint never contradicts an earlier one.
 func TestStepLawCrashAnywhere(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		b := newBench(t)

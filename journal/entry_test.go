@@ -23,8 +23,7 @@ func sealed(t *testing.T, s journal.Session, after journal.Link, texts ...string
 	return entries
 }
 
-// TestEntryForm pins the bytes that are hashed: a journal of today must verify
-// for ever.
+// TestEntryForm fixes the bytes that are hashed, because a journal of today must verify for ever.
 func TestEntryForm(t *testing.T) {
 	s := journal.Session{Tenant: "t", ID: "s1"}
 	e := sealed(t, s, journal.Link{}, "one", "two")
@@ -50,7 +49,7 @@ func TestEntryForm(t *testing.T) {
 	}
 }
 
-// TestGenesisLaw: no two sessions begin alike, however their names are cut.
+// TestGenesisLaw: no two sessions have the same first hash, wherever their names are split.
 func TestGenesisLaw(t *testing.T) {
 	seen := map[journal.Hash]journal.Session{}
 	for _, tenant := range []string{"", "a", "ab", "a/", "/", "\x00"} {

@@ -107,7 +107,7 @@ func TestVerifyHoldsTombstonesAgainstCheckpoints(t *testing.T) {
 		t.Fatalf("erased twice: %+v", r)
 	}
 
-	// One with a true signature, for an entry that never was.
+	// A tombstone with a valid signature, for an entry that never existed.
 	k := b.j.sessions[named("s2")]
 	wrong := stoneExample()
 	wrong.Session, wrong.Link = named("s2"), Link{Seq: 6, Hash: Hash{1}}
@@ -118,16 +118,16 @@ func TestVerifyHoldsTombstonesAgainstCheckpoints(t *testing.T) {
 	entries := k.entries
 	k.entries, k.base, k.stone = nil, wrong.Link, &wrong
 	found(t, b.verify(), Rewritten, "the tombstone of session firm/s2 stands for another entry 6 than the one a signed checkpoint of 2026-11-15 12:03 UTC saw")
-	// One of another session.
+	// A tombstone of another session.
 	k.stone = b.j.sessions[named("s1")].stone
 	found(t, b.verify(), Forged, "entries 1 to 11 of session firm/s2 were erased, but the tombstone does not count: it is the tombstone of session firm/s1")
-	// One that erased nothing.
+	// A tombstone that erased nothing.
 	k.entries, k.base, k.stone = entries, Link{}, nil
 	stone := b.forget("s2")
 	k = b.j.sessions[named("s2")]
 	k.entries, k.base, k.stone = entries, Link{}, &stone
 	found(t, b.verify(), NotErased, "entry 1 of session firm/s2 is still there, although a tombstone says that it was erased")
-	// One too short for what was signed.
+	// A session that is shorter than what was signed.
 	b.j.sessions[named("s2")] = &kept{}
 	b = three(t)
 	s := named("s1")
@@ -181,8 +181,8 @@ func TestForget(t *testing.T) {
 	}
 }
 
-// An entry is written while its session is erased: the mark is asked again, because the new entry
-// may have lowered it.
+// An entry is written while its session is erased. The mark is computed again, because the new
+// entry may have lowered it.
 func TestForgetRunsAfterAWriter(t *testing.T) {
 	b := three(t)
 	asked := 0
@@ -217,7 +217,7 @@ func TestRetention(t *testing.T) {
 		b.write(fmt.Sprintf("old%d", i), 2)
 	}
 	b.step()
-	edge := b.now.Add(time.Second) // when the next is written
+	edge := b.now.Add(time.Second) // when the next entry is written
 	b.write("edge", 1)
 	b.write("young", 1)
 	r := &Retention{Journal: b.j, Signer: b.key.Signer, Mark: untrusted}
@@ -225,7 +225,7 @@ func TestRetention(t *testing.T) {
 		t.Errorf("kept for ever: %+v, %v", did, err)
 	}
 	r.Keep = time.Hour
-	b.entries("old3")[1].At++ // written to after the others
+	b.entries("old3")[1].At++ // written after the others
 	at := edge.Add(r.Keep)
 	did, err := r.Step(t.Context(), at)
 	if err != nil || did.Erased != MaxStepErased-1 || !did.More {
@@ -247,7 +247,7 @@ func TestRetention(t *testing.T) {
 	if v := b.verify(); !v.OK() || v.Erased != MaxStepErased+10 {
 		t.Errorf("%+v", v)
 	}
-	// A new one begins from the start and finds only what is due.
+	// A new Retention begins at the start and finds only what is due.
 	r = &Retention{Journal: b.j, Signer: b.key.Signer, Mark: untrusted, Keep: time.Hour}
 	if did, err = r.Step(t.Context(), at.Add(24*time.Hour)); err != nil || did.Erased != 2 {
 		t.Errorf("after a restart: %+v, %v", did, err)
@@ -313,7 +313,7 @@ func TestRetentionLeavesAloneWhatIsWrittenTo(t *testing.T) {
 	if len(b.entries("old")) != 2 {
 		t.Error("it was erased")
 	}
-	// Nor is it erased if it was due when it was listed, and is not any more.
+	// A session that was due when it was listed, and is not due any more, is not erased either.
 	r.Mark, r.until = untrusted, time.Time{}
 	if err := r.look(t.Context(), b.now.Add(2*time.Hour)); err != nil || len(r.due) != 1 {
 		t.Fatalf("%d are due, %v", len(r.due), err)

@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// history writes, signs and erases at random, and signs all in the end.
+// history writes, signs and erases at random, and signs everything in the end.
 func history(t *testing.T, rt *rapid.T) *bench {
 	b := newBench(t)
 	b.write("s1", 1)
@@ -34,7 +34,7 @@ func history(t *testing.T, rt *rapid.T) *bench {
 	return b
 }
 
-// flip changes one bit of something.
+// flip changes one bit.
 func flip(rt *rapid.T, b []byte) {
 	i := rapid.IntRange(0, len(b)*8-1).Draw(rt, "bit")
 	b[i/8] ^= 1 << (i % 8)
@@ -168,7 +168,7 @@ func TestVerifyLawAnyMove(t *testing.T) {
 	})
 }
 
-// resealFrom changes entry i and makes a chain of it with all that follow.
+// resealFrom changes entry i and reseals it and all entries that follow.
 func resealFrom(entries []Entry, i int) {
 	entries[i].At++
 	for ; i < len(entries); i++ {

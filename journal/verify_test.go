@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// three has sessions of 9, 6 and 4 entries, all signed in two checkpoints, at
-// 12:03 and 12:03, and one more entry that is not.
+// three returns a bench with sessions of 9, 6 and 4 entries, all signed in two checkpoints, at
+// 12:03 and 12:03, and one more entry that is not signed.
 func three(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -114,7 +114,7 @@ func TestVerifyFindsEverySignedHeadOfARewrittenSession(t *testing.T) {
 	if r.Found != 1 {
 		t.Errorf("%+v", r.Findings)
 	}
-	// Signing the rewritten session later does not heal it.
+	// Signing the rewritten session later does not hide the change.
 	b.last[named("s1")] = b.entries("s1")[8].Link()
 	b.write("s1", 1)
 	b.step()
@@ -193,8 +193,7 @@ func TestVerifyBelievesNoOtherKey(t *testing.T) {
 	}
 }
 
-// A log longer than what may be kept in memory is gone through in parts, with
-// the same result.
+// A log that is too long for the memory is read in parts, with the same result.
 func TestVerifyInParts(t *testing.T) {
 	b := newBench(t)
 	for i := range 300 {
@@ -224,13 +223,13 @@ func TestVerifyInParts(t *testing.T) {
 	}
 }
 
-// A badDisk cannot read some session, or lists it further than it is.
+// A badDisk cannot read one session, or lists a session with more entries than it has.
 type badDisk struct {
 	*Memory
 	bad     Session
 	err     error
 	further uint64
-	other   byte   // the list names another hash
+	other   byte   // the list has another hash
 	before  func() // what happens between Begin and Read
 }
 

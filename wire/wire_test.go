@@ -21,7 +21,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// twins are the Go structs and the messages that mirror them.
+// twins returns the Go structs with the messages that mirror them.
 func twins() map[reflect.Type]proto.Message {
 	return map[reflect.Type]proto.Message{
 		reflect.TypeFor[hook.Event]():         (*wire.Event)(nil),
@@ -48,9 +48,9 @@ func twins() map[reflect.Type]proto.Message {
 	}
 }
 
-// kept are the fields that stay in the journal: the prints of secrets have no use elsewhere, and
-// the way a source came and why its label is low are told in words. That a door boxes a call is set
-// by the daemon and by no caller; what the box may reach is not sent.
+// kept returns the fields that are not sent. The hashes of secrets are of no use elsewhere. The way
+// a source came, and why its label is low, are sent in words. That a hook can box a call is set by
+// the daemon only. What the box may reach is not sent.
 func kept() map[reflect.Type][]string {
 	return map[reflect.Type][]string{
 		reflect.TypeFor[floodmark.Source](): {"secrets", "links", "via", "because", "said"},
@@ -64,7 +64,7 @@ func TestEveryFieldHasItsTwin(t *testing.T) {
 	for typ, msg := range twins() {
 		var ours, theirs []string
 		for _, f := range reflect.VisibleFields(typ) {
-			if f.Anonymous { // its own fields follow
+			if f.Anonymous { // its fields are checked separately
 				continue
 			}
 			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -84,8 +84,7 @@ func TestEveryFieldHasItsTwin(t *testing.T) {
 	}
 }
 
-// fill sets every field below v to a value of its own, so that two fields that
-// were mixed up show.
+// fill sets every field below v to a different value, so that a mix-up of two fields is noticed.
 func fill(t *testing.T, v reflect.Value, n *int) {
 	*n++
 	switch v.Interface().(type) {
@@ -137,7 +136,7 @@ func full[T any](t *testing.T) (v T) {
 	return v
 }
 
-// An event that says everything arrives as it was sent.
+// An event with all fields set arrives unchanged.
 func TestEventRoundTrip(t *testing.T) {
 	for name, want := range map[string]hook.Event{"full": full[hook.Event](t), "zero": {}} {
 		data, err := proto.Marshal(wire.FromEvent(want))
@@ -159,8 +158,8 @@ func TestEventRoundTrip(t *testing.T) {
 	}
 }
 
-// A monitor with boxes always writes the reach, also the zero value of one that was not set. A
-// monitor from before boxes writes none, and its answers keep their meaning.
+// A monitor with boxes always sends the reach, also the zero value. A monitor from before boxes
+// sends none, and its answers keep their meaning.
 func TestAMissingReachIsThatOfAMonitorWithoutBoxes(t *testing.T) {
 	for sent, word := range map[floodmark.Reach]string{floodmark.Free: "free", floodmark.Boxed: "boxed"} {
 		d := floodmark.Decision{Verdict: floodmark.Allow, Reach: sent}
@@ -187,8 +186,7 @@ func TestAMissingReachIsThatOfAMonitorWithoutBoxes(t *testing.T) {
 	}
 }
 
-// A reply that says everything arrives as it was sent, and its JSON is what
-// the Go struct's would be.
+// A reply with all fields set arrives unchanged, and its JSON is that of the Go struct.
 func TestReplyRoundTrip(t *testing.T) {
 	for name, want := range map[string]hook.Reply{"full": full[hook.Reply](t), "zero": {}} {
 		w := wire.FromReply(want)
@@ -221,8 +219,8 @@ func TestReplyRoundTrip(t *testing.T) {
 	}
 }
 
-// Only the word allow allows. What is missing restricts, what is unknown is an
-// error beside the zero reply.
+// Only the word allow allows. A missing word restricts, and an unknown word is an error together
+// with the zero reply.
 func TestOnlyAllowAllows(t *testing.T) {
 	for word, want := range map[string]floodmark.Verdict{"": 0, "restrict": 0, "confirm": 1, "audit": 2, "allow": 3} {
 		r, err := (&wire.Reply{Decision: &wire.Decision{Verdict: word}}).Hook()
@@ -259,7 +257,7 @@ func TestEventRefusesBadDigests(t *testing.T) {
 	}
 }
 
-// Output of tools need not be UTF-8. It must not stop an event.
+// Output of tools need not be UTF-8. That must not stop an event.
 func TestTextBecomesUTF8(t *testing.T) {
 	w := wire.FromEvent(hook.Event{Text: "a\xff\xfeb", Iteration: math.MaxInt})
 	if _, err := proto.Marshal(w); err != nil || w.GetText() != "a\uFFFD\uFFFDb" || w.GetIteration() != math.MaxInt32 {
@@ -267,7 +265,7 @@ func TestTextBecomesUTF8(t *testing.T) {
 	}
 }
 
-// What the owner sees carries every field too.
+// The messages to the owner have every field, too.
 func TestStateCarriesEverything(t *testing.T) {
 	stone := journal.Tombstone{
 		Session: journal.Session{ID: "s"}, Link: journal.Link{Seq: 3, Hash: journal.Hash{1}}, At: 5, Why: "owner", Note: []byte("note"),
@@ -286,7 +284,7 @@ func TestStateCarriesEverything(t *testing.T) {
 	}
 }
 
-// A method without a declared permission could not be called at all.
+// A method without a declared permission could not be called by anyone.
 func TestEveryMethodSaysWhatItNeeds(t *testing.T) {
 	methods := 0
 	protoregistry.GlobalFiles.RangeFilesByPackage("floodmark.v1", func(f protoreflect.FileDescriptor) bool {

@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// A desk is a repository, and what a command wrote above it.
+// A desk is a repository and the layer in which a command wrote above it.
 type desk struct {
 	t                    *testing.T
 	git, upper, worktree string
@@ -35,7 +35,8 @@ func (d *desk) write(root, name string, data []byte) {
 	}
 }
 
-// put is a file of git's folder, written by the command or there before it.
+// put makes a file of git's folder. With before, it existed before the command; otherwise the
+// command wrote it.
 func (d *desk) put(before bool, name, text string) {
 	d.t.Helper()
 	if before {
@@ -66,7 +67,7 @@ func (d *desk) object(before bool, kind, text string) string {
 	return id
 }
 
-// commit makes a commit of files, which lie in no folders.
+// commit makes a commit of files that are not in folders.
 func (d *desk) commit(before bool, f files, parents ...string) string {
 	d.t.Helper()
 	var tree, head strings.Builder
@@ -150,14 +151,14 @@ func with(name, file string) files {
 	return f
 }
 
-// A try is what a command did, and what of it is not kept; everything else is.
+// A try is what a command did, and which changes are not kept; all others are.
 type try struct {
 	name string
 	do   func(*desk, string)
 	not  []string
 }
 
-// commits are tries by commits.
+// commits returns tries with commits.
 func commits() []try {
 	commit := func(f files) func(*desk, string) {
 		return func(d *desk, first string) {
@@ -200,7 +201,7 @@ func commits() []try {
 	}
 }
 
-// others are tries by the stash, the index and objects.
+// others returns tries with the stash, the index and objects.
 func others() []try {
 	return []try{
 		{"instructions by the stash", func(d *desk, first string) {
@@ -220,7 +221,7 @@ func others() []try {
 	}
 }
 
-// names are tries by names.
+// names returns tries with names of files.
 func names() []try {
 	return []try{
 		{"names that are not branches", func(d *desk, first string) {
@@ -271,7 +272,7 @@ func names() []try {
 	}
 }
 
-// notes are tries with the notes of where HEAD was.
+// notes returns tries with HEAD's log.
 func notes() []try {
 	return []try{
 		{"notes of HEAD that grow", func(d *desk, first string) {
@@ -304,7 +305,7 @@ func TestNotesOfABoxAreMarked(t *testing.T) {
 	d.put(true, "logs/HEAD", was)
 	d.put(false, "logs/HEAD", was+"a b\tcommit: x\nb c\tmerge x: Merge made by y\nc d\tclone: from z\nd e\n\tcommit: \tf\ng h\tcommit: no end")
 	const want = "a b\tin a box: commit: x\nb c\tin a box: merge x: Merge made by y\nc d\tclone: from z\nd e\n\tin a box: commit: \tf\ng h\tin a box: commit: no end"
-	for range 2 { // a box that was killed is looked at once more
+	for range 2 { // after a box was killed, its changes are checked once more
 		if why := d.check(); len(why) > 0 {
 			t.Fatal(why)
 		}

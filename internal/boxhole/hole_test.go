@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// A street has a box's proxy and a host outside that says back what it is told.
+// A street is a box's proxy and a host outside that sends back what it receives.
 type street struct {
 	*testing.T
 	hole   *Hole
@@ -64,7 +64,7 @@ func listen(t *testing.T) net.Listener {
 	return l
 }
 
-// ask sends bytes to the proxy and returns all that comes back.
+// ask sends bytes to the proxy and returns everything that it answers.
 func (s *street) ask(request string) string {
 	s.Helper()
 	conn, err := net.Dial("tcp", s.proxy.Addr().String())
@@ -155,7 +155,7 @@ func TestWhatIsGranted(t *testing.T) {
 	}
 }
 
-// A name that means an address of this machine is dialled no further.
+// A name that resolves to an address of this machine is not dialled.
 func TestInnerAddressesAreRefused(t *testing.T) {
 	l := listen(t)
 	defer l.Close()
@@ -191,7 +191,7 @@ func TestOnlySoManyNames(t *testing.T) {
 	}
 }
 
-// One that answers everything at once.
+// A rush is a listener that has the next request ready at each Accept.
 type rush struct{ asked, closed int }
 
 func (r *rush) Accept() (net.Conn, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/internal/bundle/bundletest"
 )
 
-// What was sealed opens, with the key that signed it and no other.
+// A sealed bundle opens with the key that signed it and with no other.
 func TestSealAndOpen(t *testing.T) {
 	want := bundletest.Bundle("acme", 7)
 	sealed := bundletest.Sealed(t, want)
@@ -34,7 +34,7 @@ func TestSealAndOpen(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// A bundle with another key in front has no signature by the trusted one.
+	// A bundle that names another key has no signature by the trusted one.
 	forged := bytes.Clone(sealed)
 	copy(forged[len("floodmark bundle 1\n"):], other)
 	if _, err := bundle.Open(forged, []ed25519.PublicKey{other}); !errors.Is(err, bundle.ErrSignature) {
@@ -62,7 +62,7 @@ func TestEveryByteIsSigned(t *testing.T) {
 	}
 }
 
-// A signature of the same bytes for another purpose is none of a bundle.
+// A signature of the same bytes for another purpose is not valid for a bundle.
 func TestDomain(t *testing.T) {
 	sealed := bundletest.Sealed(t, bundletest.Bundle("acme", 7))
 	head := len("floodmark bundle 1\n") + ed25519.PublicKeySize
@@ -74,7 +74,7 @@ func TestDomain(t *testing.T) {
 	}
 }
 
-// The limits, at each and one beyond.
+// Each limit is checked at its value and one beyond.
 func TestLimits(t *testing.T) {
 	change := func(f func(*bundle.Bundle)) bundle.Bundle {
 		b := bundletest.Bundle("acme", 7)
@@ -116,7 +116,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// A bundle is used for whom it was made, as what it is, above the floor, in time.
+// A bundle is used only for its tenant, as its version, above the floor, and before it expires.
 func TestUsable(t *testing.T) {
 	b, at := bundletest.Bundle("acme", 7), bundletest.At()
 	for _, c := range []struct {
@@ -142,7 +142,7 @@ func TestUsable(t *testing.T) {
 	}
 }
 
-// Keys are read as they are shown, and errors show none.
+// Keys are read in the form in which they are shown, and no error shows a key.
 func TestKeys(t *testing.T) {
 	secret, public, err := bundle.NewKey(rand.Reader)
 	if err != nil {
@@ -183,7 +183,7 @@ func FuzzOpen(f *testing.F) {
 			}
 			return
 		}
-		// What can be read is one of its author's encodings.
+		// A bundle that can be read is in the one encoding that its author made.
 		again, err := b.Seal(bundletest.Key())
 		if err != nil {
 			t.Fatal(err)

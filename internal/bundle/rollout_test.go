@@ -32,7 +32,7 @@ func TestShares(t *testing.T) {
 				t.Fatal("neither")
 			}
 		}
-		// Five standard deviations of a draw of that many.
+		// Five standard deviations of so many draws.
 		p := float64(share) / bundle.Everybody
 		if off := math.Abs(float64(n) - p*subjects); off > 5*math.Sqrt(subjects*p*(1-p)) {
 			t.Errorf("share %d: %d of %d", share, n, subjects)
@@ -40,8 +40,8 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// A subject with the next version keeps it while its share grows, and is drawn anew for another
-// version and in another tenant.
+// A subject with the next version keeps it while the share grows. For another version, and in
+// another tenant, subjects are drawn again.
 func TestSharesOnlyGrow(t *testing.T) {
 	other, version := 0, 0
 	for i := range subjects {
@@ -97,7 +97,7 @@ func TestRevokedVersionsAreNotGivenOut(t *testing.T) {
 	}
 }
 
-// The draw is part of what nodes of two versions agree about.
+// The draw must not change, because nodes of two versions must agree about it.
 func TestDrawStays(t *testing.T) {
 	var got []uint64
 	for i := range 16 {

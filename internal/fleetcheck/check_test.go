@@ -30,7 +30,7 @@ var shipped = sync.OnceValues(func() (kernel.Rules, error) {
 	return kernel.NewRules(p, catalog.New(p.Tools(), tools)), err
 })
 
-// A fleet is some monitors over journals that may be one, and a client's log.
+// A fleet is some monitors over journals, perhaps over one, and a client's log.
 type fleet struct {
 	t     *testing.T
 	rules kernel.Rules
@@ -61,7 +61,7 @@ func newFleet(t *testing.T, journals ...journal.Journal) *fleet {
 	return f
 }
 
-// tell lets a node judge an event, and writes down what it said.
+// tell lets a node judge an event, and records the answer.
 func (f *fleet) tell(node int, ev hook.Event) {
 	f.t.Helper()
 	ev.Agent, ev.Session = "openclaw", "s"
@@ -87,8 +87,8 @@ func gives(ev hook.Event, text string) hook.Event {
 	return ev
 }
 
-// day is a session that two nodes serve: one reads a page, the other is asked to
-// run something a moment later.
+// day is a session that two nodes serve: one node reports a page, the other is asked to run
+// something a moment later.
 func (f *fleet) day(one, two int) {
 	f.t.Helper()
 	f.tell(one, hook.Event{Point: hook.SessionStart})
@@ -123,8 +123,8 @@ func TestNothingIsFoundInAnHonestJournal(t *testing.T) {
 	}
 }
 
-// blind is a journal without the check of the expected number: what does not
-// follow is sealed once more, behind what is there.
+// blind is a journal that does not check the expected number. An entry that does not follow is
+// sealed again and appended.
 type blind struct{ journal.Journal }
 
 func (b blind) Append(ctx context.Context, batch journal.Batch) error {
@@ -153,8 +153,8 @@ func (b blind) Append(ctx context.Context, batch journal.Batch) error {
 	return b.Journal.Append(ctx, batch)
 }
 
-// Without the expected number a node that does not know of the page lets a call
-// through: the checker says so.
+// Without the check of the number, a node that does not know of the page lets a call through. The
+// checker finds that.
 func TestABlindJournalIsFound(t *testing.T) {
 	j := journal.NewMemory()
 	f := newFleet(t, blind{j}, blind{j})
@@ -166,8 +166,8 @@ func TestABlindJournalIsFound(t *testing.T) {
 	t.Log(r.Findings[0])
 }
 
-// gapped is a journal without the check for gaps: one append is acknowledged and
-// not there, and the next one is.
+// gapped is a journal without the check for gaps: one append is acknowledged and lost, and the next
+// one is stored.
 type gapped struct {
 	journal.Journal
 	hide uint64
@@ -200,7 +200,7 @@ func TestEveryGapIsFound(t *testing.T) {
 	}
 }
 
-// lossy acknowledges what it does not write, every so often.
+// lossy acknowledges some appends that it does not store.
 type lossy struct {
 	journal.Journal
 	n *int
@@ -222,8 +222,8 @@ func TestALossIsFound(t *testing.T) {
 	}
 }
 
-// Two halves of a fleet that each have a primary write two histories of one
-// session. Only one is left, and what the other half acknowledged is missed.
+// Two halves of a fleet, each with its own primary, write two histories of one session. Only one
+// history is left, and what the other half acknowledged is reported as lost.
 func TestASplitIsFound(t *testing.T) {
 	one, two := journal.NewMemory(), journal.NewMemory()
 	f := newFleet(t, one, two)
@@ -253,8 +253,8 @@ func TestALooseAnswerIsFound(t *testing.T) {
 	}
 }
 
-// A decision whose facts were put behind what was acknowledged before it is found
-// by the clients' clock alone.
+// A decision whose facts were appended after others that had been acknowledged earlier is found by
+// the clients' clock alone.
 func TestAnOldDecisionIsFound(t *testing.T) {
 	j := journal.NewMemory()
 	f := newFleet(t, j, j)
@@ -294,8 +294,8 @@ func FuzzReadLog(f *testing.F) {
 	})
 }
 
-// A node that decided by an old mark is found even if everything it wrote fits: by
-// the mark it noted, and if it noted the right one, by the decision.
+// A node that decided by an old mark is found even if everything it wrote is consistent: by the
+// mark it recorded or, if it recorded the right one, by the decision.
 func TestADecisionByAnOldMarkIsFound(t *testing.T) {
 	for kind, forge := range map[Kind]func(*floodmark.ActionDecided){
 		Stale: func(d *floodmark.ActionDecided) {

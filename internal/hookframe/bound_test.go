@@ -7,10 +7,10 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// A couple is both ends of a connection that was accepted.
+// A couple is the two ends of an accepted connection.
 type couple struct{ client, server net.Conn }
 
-// crowd accepts from a bounded listener for processes in turn.
+// crowd accepts connections from a bounded listener, for the given processes in turn.
 func crowd(t *testing.T, limit int, processes ...int) (all []couple) {
 	t.Helper()
 	raw := listen(t)
@@ -27,7 +27,7 @@ func crowd(t *testing.T, limit int, processes ...int) (all []couple) {
 	return all
 }
 
-// isOpen reports whether one end's bytes arrive at the other, or the connection has ended.
+// isOpen reports whether bytes of one end arrive at the other; otherwise the connection has ended.
 func (c couple) isOpen() bool {
 	_, err := c.server.Write([]byte{1})
 	n, _ := c.client.Read(make([]byte, 1))
@@ -61,7 +61,7 @@ func TestTheGreediestGivesWay(t *testing.T) {
 	}
 }
 
-// What was closed by itself makes room.
+// A connection that is closed in the usual way makes room, too.
 func TestClosingMakesRoom(t *testing.T) {
 	raw := listen(t)
 	l := hookframe.Bound(raw, 2, func(net.Conn) int { return 1 })

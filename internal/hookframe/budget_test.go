@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-const small = 64 << 10 // what the budget keeps a part for
+const small = 64 << 10 // the size up to which events may use the reserved part
 
 func hold(b *hookframe.Budget, n int) (*hookframe.Claim, error) {
 	c := b.Claim()
@@ -67,8 +67,8 @@ func TestBudgetCountsWhatOutlivesItsAnswer(t *testing.T) {
 	hookframe.Hold(t.Context())() // an event outside any budget
 }
 
-// A request beyond the budget gets the reason, though it sends to the end; once the others are
-// done, it is served.
+// A request beyond the budget gets the reason although it is still sending. Once the others are
+// done, such a request is served.
 func TestServeRefusesBeyondTheBudget(t *testing.T) {
 	l := listen(t)
 	b := hookframe.NewBudget(4 << 20)
@@ -104,7 +104,8 @@ func TestServeRefusesBeyondTheBudget(t *testing.T) {
 	}
 }
 
-// A share takes from the whole, and cannot take all of it; all bytes come back.
+// A share takes from the whole budget, and cannot take all of it. All bytes are given back in the
+// end.
 func TestBudgetShare(t *testing.T) {
 	whole := hookframe.NewBudget(1000)
 	mine, yours := whole.Share(600), whole.Share(600)

@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// asked asks a handler over a pipe and returns the result, and a function that waits for the
+// asked asks a handler over a pipe. It returns the result, and a function that waits for the
 // handler.
 func asked(t *testing.T, personMS int64, h hookframe.Handler) (resp hookframe.Response, ended func(), err error) {
 	t.Helper()
@@ -20,7 +20,7 @@ func asked(t *testing.T, personMS int64, h hookframe.Handler) (resp hookframe.Re
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		_ = hookframe.Serve(ctx, far, h) // that the asker has gone is no fault
+		_ = hookframe.Serve(ctx, far, h) // an asker that has gone is no error here
 	}()
 	resp, err = hookframe.Ask(near, hookframe.Request{
 		V: hookframe.Version, Agent: "codex", Event: "PreToolUse", Raw: []byte(`{}`), DeadlineMS: 10_000, PersonMS: personMS,
@@ -32,7 +32,7 @@ func asked(t *testing.T, personMS int64, h hookframe.Handler) (resp hookframe.Re
 
 var yes = hookframe.Response{V: hookframe.Version, Stdout: "{}"}
 
-// still reports once a second that a person is waited for.
+// still reports once a second that the daemon still waits for a person.
 func still(ctx context.Context, long time.Duration) {
 	synctest.Wait() // it is in a bubble
 	for end := time.Now().Add(long); time.Now().Before(end) && ctx.Err() == nil; {
@@ -44,7 +44,7 @@ func still(ctx context.Context, long time.Duration) {
 	}
 }
 
-// waiters are handlers that wait for a person, by outcome.
+// waiters returns handlers that wait for a person, by outcome.
 func waiters(t *testing.T) map[string]hookframe.Handler {
 	synctest.Wait() // it is in a bubble
 	return map[string]hookframe.Handler{
@@ -101,8 +101,9 @@ func waiters(t *testing.T) map[string]hookframe.Handler {
 	}
 }
 
-// A person may take longer than the deadline, and the judging after it has the ordinary time. A
-// monitor that hangs in any step is silent, and silence as long as the deadline is a denial.
+// A person may take longer than the deadline, and judging after that has the ordinary time. A
+// monitor that hangs in any step sends nothing, and no frame for as long as the deadline is a
+// denial.
 func TestAPersonIsWaitedFor(t *testing.T) {
 	for name, c := range map[string]struct {
 		person time.Duration

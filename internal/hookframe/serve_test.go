@@ -183,7 +183,7 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// A listener says when something is read from what it accepted.
+// A listener reports when something is read from a connection that it accepted.
 type listener struct {
 	net.Listener
 	heard chan<- struct{}

@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// say writes a frame, or what is none.
+// say writes a frame, or bytes that are no frame.
 func say(t *testing.T, conn net.Conn, text string) {
 	t.Helper()
 	frame := append(binary.BigEndian.AppendUint32(nil, uint32(len(text))), text...)
@@ -20,7 +20,7 @@ func say(t *testing.T, conn net.Conn, text string) {
 	}
 }
 
-// hear reads a frame; empty if there is none any more.
+// hear reads a frame; empty if there are no more.
 func hear(conn net.Conn) string {
 	var head [4]byte
 	if _, err := io.ReadFull(conn, head[:]); err != nil {
@@ -33,8 +33,8 @@ func hear(conn net.Conn) string {
 	return string(data)
 }
 
-// beginShown asks a handler that shows a question, and returns the asker's end, what was
-// said there, and what ends when the handler's waiting ended.
+// beginShown asks a handler that shows a question. It returns the asker's end, what was answered
+// there, and a channel that is closed when the handler's wait ended.
 func beginShown(t *testing.T, shows bool) (conn net.Conn, said chan bool, gone chan struct{}) {
 	t.Helper()
 	near, far := net.Pipe()
@@ -76,7 +76,7 @@ func TestOnlyANoIsHeardWhereAQuestionIsShown(t *testing.T) {
 		`{"v":1,"stdout":"{}","exit":0}`: {true, false},
 		`null`:                           {true, false},
 		``:                               {true, false},
-		string(make([]byte, 65)):         {false, false}, // larger than any no
+		string(make([]byte, 65)):         {false, false}, // larger than any denial
 	} {
 		conn, said, gone := beginShown(t, true)
 		var f map[string]any
@@ -92,7 +92,7 @@ func TestOnlyANoIsHeardWhereAQuestionIsShown(t *testing.T) {
 				t.Errorf("%q is a no: %v", text, no)
 			}
 		}
-		if c.no { // a second one is none
+		if c.no { // a second denial is ignored
 			say(t, conn, text)
 		}
 		<-gone
@@ -102,7 +102,7 @@ func TestOnlyANoIsHeardWhereAQuestionIsShown(t *testing.T) {
 	}
 }
 
-// An asker that shows no questions gets none, and any message of it means that it is gone.
+// An asker that shows no questions gets none, and any message from it means that it is gone.
 func TestWhoShowsNothingSaysNothing(t *testing.T) {
 	conn, said, gone := beginShown(t, false)
 	if told := hear(conn); told != `{"v":1,"still":true}` {

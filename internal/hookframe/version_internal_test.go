@@ -32,7 +32,7 @@ func TestSpoken(t *testing.T) {
 	}
 }
 
-// exchange lets a daemon answer one question as it stands.
+// exchange lets a daemon answer one question, given as bytes.
 func exchange(t *testing.T, question string) string {
 	t.Helper()
 	here, there := net.Pipe()
@@ -52,7 +52,8 @@ func exchange(t *testing.T, question string) string {
 	return string(data)
 }
 
-// Old bytes are answered with old bytes. They are spelled out here and never change.
+// A request in an old version is answered in that version. The bytes are spelled out here and never
+// change.
 func TestAnOldProgramIsAnsweredInItsOwnVersion(t *testing.T) {
 	got := exchange(t, `{"v":1,"agent":"codex","event":"PreToolUse","raw":{"a":1},"env":{"HOME":"/home/dev"},"deadline_ms":2000}`)
 	if want := `{"v":1,"stdout":"PreToolUse","stderr":"","exit":0}`; got != want {

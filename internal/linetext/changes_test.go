@@ -36,8 +36,8 @@ func TestChangesOfNothing(t *testing.T) {
 	}
 }
 
-// A space at the end of a line, an empty line at the end of a file and the two ends of
-// a line are differences.
+// A space at the end of a line, an empty line at the end of a file, and the two kinds of line ends
+// are differences.
 func TestChangesOfSpaces(t *testing.T) {
 	for _, after := range []string{"a \nb\n", "a\nb\n\n", "a\r\nb\n", "\na\nb\n", "a\nb"} {
 		if c := linetext.ChangesOf([]byte("a\nb\n"), []byte(after)); c.In == 0 || len(c.Rows) == 0 {

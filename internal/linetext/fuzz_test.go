@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// FuzzExcerpt: whatever a file holds, two lines come out that steer no terminal.
+// FuzzExcerpt: for any file, the result is two lines that cannot steer a terminal.
 func FuzzExcerpt(f *testing.F) {
 	f.Add("a: b\nc: d\n", 2, 3)
 	f.Add("\x1b]0;title\x07\xff\u202e", 1, 5)

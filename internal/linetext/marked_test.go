@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/internal/linetext"
 )
 
-// No character is lost, no row is wider than it may be, also where characters are, and
-// every row but the first is marked.
+// No character is lost, no row is wider than allowed (also with wide characters), and every row but
+// the first is marked.
 func TestMarked(t *testing.T) {
 	for _, text := range []string{
 		"", "a", "git push origin main", strings.Repeat("x", 200), strings.Repeat("界", 90), "a  b   c", strings.Repeat("ab ", 60),

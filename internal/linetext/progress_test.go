@@ -8,7 +8,8 @@ import (
 	"github.com/floodmark/floodmark/internal/linetext"
 )
 
-// Where a line cannot be redrawn, each step keeps its own; on a terminal nothing is left.
+// If lines cannot change in place, each step has its own line. On a terminal nothing is left at the
+// end.
 func TestSteps(t *testing.T) {
 	var b bytes.Buffer
 	for _, s := range []*linetext.Steps{{}, {To: &b}, {To: &b, InPlace: true}} {
@@ -29,7 +30,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// What has many parts is counted in place; elsewhere only its begin and its end are lines.
+// A step of many parts is counted in place. Otherwise only its beginning and its end are lines.
 func TestStepsCount(t *testing.T) {
 	for inPlace, want := range map[bool]string{
 		false: "x\nx: 2 of 2\n",

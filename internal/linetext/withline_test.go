@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A line is put in and nothing else changes, wherever the key stands.
+// A line is inserted and nothing else changes, wherever the key is.
 func TestWithLine(t *testing.T) {
 	for old, want := range map[string]string{
 		"":                             "version: 1\nsources:\n  - x\n",
@@ -23,7 +23,7 @@ func TestWithLine(t *testing.T) {
 	}
 }
 
-// What is taken away again leaves what was there.
+// Removing the inserted line gives the old text.
 func FuzzWithLine(f *testing.F) {
 	f.Add("version: 1\nsources:\n  - a\n")
 	f.Add("sources:\n\n# x\n")
@@ -37,7 +37,7 @@ func FuzzWithLine(f *testing.F) {
 			t.Fatalf("%q", got)
 		}
 		if strings.TrimSpace(old) == "" {
-			old = "" // blanks are no policy: nothing to keep
+			old = "" // a blank text is no policy, so nothing is kept
 		}
 		for l := range strings.Lines(old) {
 			if !strings.Contains(got, strings.TrimSuffix(l, "\n")) {

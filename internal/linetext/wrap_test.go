@@ -7,10 +7,10 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-// wholeWord is a limit such as sheets have.
+// wholeWord is a limit like those in use.
 const wholeWord = 512
 
-// A word of any length is broken, quickly, and nothing of it is lost.
+// A word of any length is broken, quickly, and no character of it is lost.
 func TestLongWordsAreBroken(t *testing.T) {
 	for _, width := range []int{1, 2, 3, 20, 80} {
 		for _, word := range []string{strings.Repeat("x", 1000), strings.Repeat("語", 1000), "a" + strings.Repeat("é", 999)} {

@@ -6,8 +6,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// An approval that leaves out the place a question asks for, or is for what it showed
-// before, is not taken, and says so: the laptop would not take it either.
+// An approval is refused, with the reason, if it leaves out the place a question asks for or is for
+// an earlier form of it, because the laptop would not accept it either.
 func TestAnAnswerFits(t *testing.T) {
 	seen := &wire.Question{Seen: "now", Calls: []*wire.AskedCall{{}}}
 	picks := &wire.Question{Calls: []*wire.AskedCall{{Pick: &wire.Pick{}}}}
@@ -23,7 +23,7 @@ func TestAnAnswerFits(t *testing.T) {
 		{&wire.Question{Calls: []*wire.AskedCall{{}}}, &wire.AnswerRequest{Verb: "approve", Calls: 1}, true},
 		{seen, &wire.AnswerRequest{Verb: "approve", Calls: 1, Seen: "now"}, true},
 		{seen, &wire.AnswerRequest{Verb: "approve", Calls: 1, Seen: "before"}, false},
-		{seen, &wire.AnswerRequest{Verb: "approve", Calls: 1}, true}, // an older program compares the calls
+		{seen, &wire.AnswerRequest{Verb: "approve", Calls: 1}, true}, // an older program compares only the number of calls
 		{seen, &wire.AnswerRequest{Verb: "deny", Seen: "before"}, true},
 	} {
 		if why := Unfit(c.q, c.r); (why == "") != c.fits {

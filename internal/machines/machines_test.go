@@ -29,7 +29,7 @@ func laptopKey(t testing.TB) journal.Key {
 	return key
 }
 
-// Only what a laptop can have sealed is taken.
+// Only entries that a laptop can have sealed are accepted.
 func TestCheck(t *testing.T) {
 	key, stranger := laptopKey(t), laptopKey(t)
 	keys, err := machines.KeyOf(key.Public)

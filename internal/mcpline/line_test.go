@@ -99,7 +99,8 @@ func TestALineEndsAndSaysWhy(t *testing.T) {
 	}
 }
 
-// A server that ends after it answered is heard, though it can be told nothing more.
+// The answer of a server that ends right after it is still read, although nothing more can be sent
+// to the server.
 func TestLastWordsAreHeard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, refused := newEnds(), make(chan struct{})

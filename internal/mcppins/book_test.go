@@ -40,7 +40,7 @@ func raw(server, name, body string) Definition {
 	return Definition{server, Tool, name, json.RawMessage(body)}
 }
 
-// see shows definitions of one server, which all have its usual command.
+// see passes definitions of one server to the book, which all have its usual command.
 func see(t testing.TB, b *Book, defs ...Definition) []Verdict {
 	t.Helper()
 	v, err := b.See(context.Background(), defs[0].Server, "run "+defs[0].Server, defs)
@@ -64,8 +64,8 @@ func held(t testing.TB, v Verdict, reason, part string) {
 	}
 }
 
-// What is seen first is pinned and shown; the same again, in other words of JSON,
-// is shown; anything else is held, and the first stays shown.
+// A definition is pinned and shown when it is first seen. The same definition in another JSON form
+// is shown, too. Anything else is held, and the first stays shown.
 func TestFirstSightThenChange(t *testing.T) {
 	b := openBook(t)
 	first := `{"name":"sum","description":"adds","inputSchema":{"type":"object","properties":{"a":{"type":"number","maximum":1.50}}},"annotations":{"readOnlyHint":true}}`
@@ -88,7 +88,7 @@ func TestFirstSightThenChange(t *testing.T) {
 	}
 }
 
-// A page is not the whole list: what is missing in it stays pinned.
+// A page is not the whole list, so definitions that are not in it stay pinned.
 func TestPages(t *testing.T) {
 	b := openBook(t)
 	see(t, b, tool("calc", "sum", "adds"))
@@ -96,8 +96,8 @@ func TestPages(t *testing.T) {
 	held(t, see(t, b, tool("calc", "sum", "adds more"))[0], Changed, "description")
 }
 
-// Another command or address under the same name holds everything, until it is
-// accepted; the old one goes on.
+// Another command or address under the same name holds everything until it is accepted; the old one
+// still works.
 func TestOtherCommand(t *testing.T) {
 	b, ctx := openBook(t), context.Background()
 	def := []Definition{tool("calc", "sum", "adds")}
@@ -151,7 +151,7 @@ func TestAcceptAndReject(t *testing.T) {
 		t.Error("the whole server was accepted")
 	}
 	v := see(t, b, fresh)[0]
-	held(t, v, Changed, "") // what is held stays held
+	held(t, v, Changed, "") // a held version stays held
 	if v.Accepted {
 		t.Error("what is held is not accepted")
 	}
@@ -176,7 +176,7 @@ func TestAcceptAndReject(t *testing.T) {
 	}
 	held(t, see(t, b, old)[0], Rejected, "")
 	held(t, see(t, b, third)[0], "", "")
-	if _, err := b.Reject(ctx, "calc/sum"); err != nil { // what is shown
+	if _, err := b.Reject(ctx, "calc/sum"); err != nil { // the version that is shown
 		t.Fatal(err)
 	}
 	held(t, see(t, b, third)[0], Rejected, "")
@@ -261,7 +261,7 @@ func TestDamagedBook(t *testing.T) {
 	}
 }
 
-// Where nothing can be written, nothing is pinned and all is held.
+// If the file cannot be written, nothing is pinned and everything is held.
 func TestNoPlaceToWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "f")
 	if err := os.WriteFile(dir, nil, 0o600); err != nil {
@@ -274,8 +274,8 @@ func TestNoPlaceToWrite(t *testing.T) {
 	}
 }
 
-// What was answered before holds for the same file only: a change that the owner
-// makes is seen at once, also one made by another process.
+// An answer is remembered only for the same file. A change by the owner takes effect at once, also
+// if another process made it.
 func TestAnAnswerIsNotOlderThanTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pins.json")
 	b, err := Open(path)

@@ -47,7 +47,7 @@ func FuzzDefinition(f *testing.F) {
 	})
 }
 
-// A file is refused, or is one that we write in the same words again.
+// A file is refused, or writing it again gives the same bytes.
 func FuzzFile(f *testing.F) {
 	b := openBook(f)
 	see(f, b, tool("calc", "sum", "adds"))

@@ -47,7 +47,7 @@ func TestLockedOut(t *testing.T) {
 		if v, err := b.See(ctx, "calc", "run calc", defs); err == nil || !v[0].Held || !v[1].Held {
 			t.Errorf("%+v, %v", v, err)
 		}
-		// What is known needs no lock.
+		// Known definitions need no lock.
 		held(t, see(t, b, defs[0])[0], "", "")
 		if err := free(); err != nil {
 			t.Fatal(err)

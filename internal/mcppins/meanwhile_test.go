@@ -45,7 +45,7 @@ func TestFirstSightAtOnce(t *testing.T) {
 	}
 }
 
-// What came after the owner looked is not accepted with the whole server.
+// Definitions that came after the owner looked are not accepted together with the server.
 func TestServerThatGrowsMeanwhile(t *testing.T) {
 	b, ctx := openBook(t), context.Background()
 	version := func() string {

@@ -39,7 +39,7 @@ func writePins(path string) {
 }
 
 // Writers that are killed at any moment leave a file that can be read, and no process waits for a
-// dead one. They are killed in the middle of their work, after they have written so often.
+// dead one. They are killed in the middle of their work, after a number of writes.
 func TestKilledWriters(t *testing.T) {
 	t.Parallel()
 	self, err := os.Executable()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// What the owner says counts only if it was heard first.
+// A decision of the owner is stored only if it was reported first.
 func TestTelling(t *testing.T) {
 	b, ctx := openBook(t), t.Context()
 	see(t, b, tool("calc", "sum", "Adds."))

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A shelf has what its set names, as long as that lies there, and nothing else.
+// A shelf has what its set names and the store still has, and nothing else.
 func TestShelf(t *testing.T) {
 	s := Store{Folder: t.TempDir(), Quota: Quota}
 	item, err := s.Put("/a", "text/plain", []byte("content"))
@@ -72,7 +72,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// The mirror keeps no more than its quota, and what was of use last.
+// The mirror keeps no more than its quota, and keeps what was used last.
 func TestQuota(t *testing.T) {
 	s := Store{Folder: t.TempDir(), Quota: 10}
 	at := time.Unix(1000, 0)

@@ -6,7 +6,7 @@ import (
 	"github.com/floodmark/floodmark/internal/nodes"
 )
 
-// A gate is a setting as there are some in service.yaml.
+// A gate is a setting like those in service.yaml.
 type gate struct {
 	Enabled *bool
 	Mode    string
@@ -14,7 +14,7 @@ type gate struct {
 	secret  string
 }
 
-// What people can set differently has another digest.
+// Each setting that people can change changes the digest.
 func TestDigestsTellSettingsApart(t *testing.T) {
 	off, few, bytes := false, gate{}, gate{}
 	few.Quota.Events, bytes.Quota.Bytes = 7, 7
@@ -49,7 +49,7 @@ func TestDigestsTellSettingsApart(t *testing.T) {
 	}
 }
 
-// A program that knows more settings says the same of those that are set.
+// A program that knows more settings has the same digest if they are not set.
 func TestANewSettingChangesNoDigest(t *testing.T) {
 	type before struct{ A string }
 	type after struct {

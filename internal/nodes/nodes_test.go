@@ -14,7 +14,7 @@ import (
 
 var at = time.Date(2026, 3, 4, 13, 5, 0, 0, time.UTC)
 
-// heard is a node that says some digests, since 13:05 where it is not "x".
+// heard returns a node with some digests, in force since 13:05 unless the digest is "x".
 func heard(name, version string, runs ...string) nodes.Heard {
 	h := nodes.Heard{ID: name + "-id-of-its-own", Node: nodes.Node{Name: name, Version: version, Runs: map[string]nodes.Setting{}}}
 	h.Started = at.Add(-48 * time.Hour).Unix()
@@ -94,7 +94,7 @@ func TestNodesThatDifferAreNamed(t *testing.T) {
 	}
 }
 
-// compared compares nodes at 13:25, whatever their order.
+// compared compares nodes at 13:25, in any order.
 func compared(t *testing.T, name string, all []nodes.Heard) nodes.Difference {
 	t.Helper()
 	before := slices.Clone(all)
@@ -122,7 +122,7 @@ func TestAnUpgradeIsUsualForAWhile(t *testing.T) {
 	}
 }
 
-// A fleet of any size is said in some lines.
+// A fleet of any size is described in few lines.
 func TestLinesAreBounded(t *testing.T) {
 	var all []nodes.Heard
 	for i := range 60 {
@@ -179,7 +179,7 @@ func TestWhatNodesSayIsRead(t *testing.T) {
 	}
 }
 
-// Whatever a machine is called, its node can say so.
+// A node on a machine with any name can publish it.
 func TestAnyNameCanBeSaid(t *testing.T) {
 	for _, name := range []string{"", "a b", "a\x1b[2J", "\xff", strings.Repeat("ü", 80), "node-7.firm.example"} {
 		n := nodes.New(name, name, at)
@@ -192,7 +192,7 @@ func TestAnyNameCanBeSaid(t *testing.T) {
 	}
 }
 
-// FuzzRead: whatever stands in the table, lines stay lines.
+// FuzzRead: whatever was written into the table, each line of the result stays one line.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"name":"a","version":"1","started":7,"runs":{"policy":{"digest":"x","since":-9}}}`))
 	f.Add([]byte(`{"name":"b","version":"","runs":{"program":{"digest":"y","since":99999999999999}}}`))

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Every way in which a connection cannot be trusted has words of its own, also deep
-// inside another error; nothing else is taken for one.
+// Each reason not to trust a connection has its own text, also deep inside another error. No other
+// error is taken for one of them.
 func TestDistrust(t *testing.T) {
 	for want, err := range map[string]error{
 		"its certificate is for another host":                            x509.HostnameError{Certificate: &x509.Certificate{}},

@@ -23,8 +23,7 @@ func TestPublic(t *testing.T) {
 	}
 }
 
-// Who was named is reached here; a stranger on this machine is not, by number or
-// by name.
+// A named host is reached on this machine. A host that was not named is not, by number or by name.
 func TestNamed(t *testing.T) {
 	reached := 0
 	count := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached++ })

@@ -89,7 +89,8 @@ func TestMake(t *testing.T) {
 	if !slices.Equal(r.Body, body) {
 		t.Errorf("%s", strings.Join(r.Body, "\n"))
 	}
-	// Only what is new is sent, and of what the remote has only what leads there.
+	// Only new objects are sent, and of what the remote has only the objects that lead to them are
+	// named.
 	if len(r.Set.Send) != 6 || slices.Contains(r.Set.Send, lib) || slices.Contains(r.Set.Have, lib) || !slices.Equal(r.Set.Edges, []string{base}) || len(r.Set.Have) != 2 {
 		t.Errorf("%+v", r.Set)
 	}
@@ -100,7 +101,7 @@ func TestMake(t *testing.T) {
 	}
 }
 
-// Hosts are told that files name for the first time, also in lines that are not shown.
+// The hosts that files name for the first time are listed, also those in lines that are not shown.
 func TestMakeTellsNewHosts(t *testing.T) {
 	s := store{}
 	base := s.commit(s.tree("100644 a.ts see https://bank.example/api and a@mail.example\n"), "begin")
@@ -160,7 +161,7 @@ func TestMakeRefuses(t *testing.T) {
 	}
 }
 
-// A limit holds at its end and one beyond.
+// Each limit is checked at its value and one beyond.
 func TestMakeCountsWhatItDoesNotShow(t *testing.T) {
 	for _, c := range []struct {
 		text, want string
@@ -217,7 +218,7 @@ func TestMakeKeepsWhatItDoesNotShow(t *testing.T) {
 	}
 }
 
-// What is read of a repository is foreign: nothing of it makes a line of its own.
+// Everything in a repository is untrusted: no content of it makes a line of its own.
 func FuzzMake(f *testing.F) {
 	f.Add([]byte("tree x"), []byte("100644 a\x00"), []byte("a\nb"), []byte("a\r\n"))
 	f.Fuzz(func(t *testing.T, head, tree, was, now []byte) {

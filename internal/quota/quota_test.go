@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// Each limit holds at its number and not one beyond, says which it was, and
-// leaves other tenants alone.
+// Each limit admits its number and no more, says which limit it was, and does not affect other
+// tenants.
 func TestLimits(t *testing.T) {
 	now := time.Unix(1000, 0)
 	g := NewGate(map[string]Limits{"a": {Events: 50, Bytes: 40 << 20, Sessions: 3}, "b": {}}, NewTurns(4, 4, 4), func() time.Time { return now })
@@ -89,8 +89,8 @@ func TestLimitsOfManyAtOnce(t *testing.T) {
 	}
 }
 
-// However many of one tenant wait, another's event is let in at the second place
-// that becomes free.
+// However many events of one tenant wait, another tenant's event gets the second place that becomes
+// free.
 func TestTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := NewTurns(2, 2, 1000)
@@ -152,8 +152,7 @@ func (t *Turns) waits() int {
 	return n
 }
 
-// One tenant never has all places: what waits for a slow gate of one does not
-// keep another out.
+// One tenant never has all places, so that a slow gate of one tenant does not keep another out.
 func TestAShareIsLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns := NewTurns(4, 3, 1)
@@ -220,7 +219,7 @@ func TestTurnsLaw(outer *testing.T) {
 					if n, mine := all.Add(1), of[name].Add(1); n > int64(places) || mine > int64(share) {
 						t.Errorf("%d at once, %d of %s", n, mine, name)
 					}
-					time.Sleep(time.Nanosecond) // until all others are in or wait
+					time.Sleep(time.Nanosecond) // until all others were admitted or wait
 					all.Add(-1)
 					of[name].Add(-1)
 					leave()
@@ -234,7 +233,7 @@ func TestTurnsLaw(outer *testing.T) {
 	})
 }
 
-// A tenant over its quota of sessions makes no one wait: its sessions are scanned only when one of
+// A tenant over its quota of sessions delays no other. Its sessions are scanned only when one of
 // them can have expired, and then that one is dropped.
 func TestSessionsAreGoneThroughSeldom(t *testing.T) {
 	start := time.Unix(1000, 0)
@@ -247,7 +246,7 @@ func TestSessionsAreGoneThroughSeldom(t *testing.T) {
 	if want := start.Add(SessionTime); len(of.sessions) != 10 || !of.next.Equal(want) {
 		t.Fatalf("%d sessions, next at %v, want %v", len(of.sessions), of.next, want)
 	}
-	of.sessions["0"] = time.Time{} // it would go if it was looked at
+	of.sessions["0"] = time.Time{} // it would be dropped if the sessions were scanned
 	of.forget(start.Add(SessionTime - 1))
 	if len(of.sessions) != 10 {
 		t.Error("gone through though none can be over")

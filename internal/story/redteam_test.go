@@ -7,16 +7,16 @@ import (
 	"testing"
 )
 
-// What the red team's stories get today. The first two may only fall, the last
-// may only rise.
+// What the red team's stories achieve today. The first two numbers may only fall, the last may only
+// rise.
 const (
 	holesOpen    = 0   // stories of holes whose last call is allowed without a condition
-	holesAllowed = 223 // calls that they are allowed, those that lead up to it among them
-	heldStopped  = 934 // calls in stories that were held, and are not simply allowed
+	holesAllowed = 223 // calls that are allowed in them, with those that prepare the last one
+	heldStopped  = 934 // calls in stories of attacks that were stopped, that are not simply allowed
 )
 
 // TestRedTeam counts what attackers who had read the source achieved. TestStories plays each of
-// these stories; this test compares their answers with what was reached before, so that a new
+// these stories; this test compares their answers with the numbers reached before, so that a new
 // «allow» in one is noticed.
 func TestRedTeam(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/internal/story"
 )
 
-// asking is how a story comes to a question.
+// asking is the beginning of a story that leads to a question.
 const asking = `start
 owner Read https://example.com/x
 call web_fetch {"url":"https://example.com/x"} -> allow
@@ -33,8 +33,8 @@ func playText(t *testing.T, data string) (story.Result, error) {
 	return story.Play("x.txtar", []byte(data), shipped)
 }
 
-// What looks like a check and is none is an error of the story, and the error
-// says what to write. These are the ends of many of them.
+// A line that looks like a check but is none is an error of the story, and the error says what to
+// write. These are the ends of many such errors.
 const (
 	howCall       = `; write «call [#ID] TOOL [JSON] -> ANSWER», such as «call read {"path":"a.txt"} -> allow»`
 	orRaw         = ` (behind «!» they are passed on as they stand)`
@@ -46,7 +46,7 @@ const (
 	lastArrow     = `; the last « -> » of a line parts it: behind a text with one in it, write the answer too`
 )
 
-// A refusal is a line that must be refused, and the exact words.
+// A refusal is a line that must be refused, and the exact text of the error.
 type refusal struct{ line, want string }
 
 func mustRefuse(t *testing.T, list []refusal) {
@@ -163,8 +163,8 @@ func TestPartsThatMustBeRefused(t *testing.T) {
 	}
 }
 
-// TestAgentsAreThoseOfTheCatalog: a misspelled agent has no tools, and so
-// nothing said of them would be true.
+// TestAgentsAreThoseOfTheCatalog: a misspelled agent has no tools, so a story about it would prove
+// nothing.
 func TestAgentsAreThoseOfTheCatalog(t *testing.T) {
 	_, err := playText(t, "T.\n-- story --\nagent claude-kode\nstart\n")
 	if err == nil || !strings.Contains(err.Error(), `"claude-kode" is no agent the catalog knows; did you mean claude-code? (known: `) {
@@ -176,7 +176,7 @@ func TestAgentsAreThoseOfTheCatalog(t *testing.T) {
 	}
 }
 
-// TestStoriesThatMustPass: what these lines say is true, and can be said.
+// TestStoriesThatMustPass: these lines are valid, and what they expect is true.
 func TestStoriesThatMustPass(t *testing.T) {
 	for name, text := range map[string]string{
 		"an arrow in what is expected": asking + "expect line -> send_email\nexpect no line -> exec",
@@ -194,7 +194,7 @@ func TestStoriesThatMustPass(t *testing.T) {
 	}
 }
 
-// TestStoriesThatMustFail: each is well written and wrong.
+// TestStoriesThatMustFail: each story is valid, and expects something wrong.
 func TestStoriesThatMustFail(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"start\nowner hi -> ?", "owner hi\n      want ?\n      got  allow"},
@@ -275,7 +275,7 @@ func TestTitleIsShortAndValid(t *testing.T) {
 	}
 }
 
-// TestEveryReasonCanBeWritten: a reason that is added is also one in stories.
+// TestEveryReasonCanBeWritten: every reason can be written in a story, also a new one.
 func TestEveryReasonCanBeWritten(t *testing.T) {
 	f, err := parser.ParseFile(token.NewFileSet(), "../../decision.go", nil, 0)
 	if err != nil {

@@ -17,11 +17,11 @@ const page = "docs/reference/seeds.md"
 // mayMiss is how many rows of the page may be part or missing. It may only shrink.
 const mayMiss = 0
 
-// docs/reference/seeds.md has a row for each behaviour of the seeds. What it calls
-// present or different is shown by stories that play here, by tests, which tools/seeds
-// runs, and by decisions that there are. The counts above each table are those of its rows.
+// docs/reference/seeds.md has a row for each behaviour of the seeds. A row that is called present
+// or different names what shows it: a story that is played here, a test that tools/seeds runs, or a
+// decision that must exist. The counts above each table are those of its rows.
 func TestSeeds(t *testing.T) {
-	t.Parallel() // hence it goes on when TestStories has ended, and plays no story again
+	t.Parallel() // so it continues after TestStories, and plays no story again
 	root := filepath.Join("..", "..")
 	text, err := os.ReadFile(filepath.Join(root, "docs", "reference", "seeds.md"))
 	if err != nil {
@@ -76,7 +76,8 @@ func TestSeeds(t *testing.T) {
 	t.Logf("%d rows: %v", len(seen), all)
 }
 
-// shown says why a row is not shown by what it names and what to do about it, or nothing.
+// shown returns why a row is not shown by what it names, and what to do about it; empty if it is
+// shown.
 func shown(root, state, proof string, shipped *catalog.Catalog) string {
 	switch state {
 	case "part", "missing":
@@ -113,7 +114,8 @@ func shown(root, state, proof string, shipped *catalog.Catalog) string {
 	return ""
 }
 
-// storyShows says why a story shows nothing, or nothing. In short mode it is not played.
+// storyShows returns why a story shows nothing; empty if it does. In short mode the story is not
+// played.
 func storyShows(name string, shipped *catalog.Catalog) string {
 	path := filepath.Join(stories, name+".txtar")
 	if _, err := os.Stat(path); err != nil {

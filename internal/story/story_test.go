@@ -30,7 +30,7 @@ func TestStories(t *testing.T) {
 			return err
 		}
 		if n++; testing.Short() && n%8 != 0 {
-			return nil // the race detector has nothing new to see in others
+			return nil // other stories show nothing new to the race detector
 		}
 		t.Run(strings.TrimPrefix(path, stories+"/"), func(t *testing.T) {
 			t.Parallel()
@@ -43,7 +43,7 @@ func TestStories(t *testing.T) {
 	}
 }
 
-// ended has, for each story that TestStories played, what is wrong with it.
+// ended maps each story that TestStories played to what is wrong with it.
 var ended sync.Map
 
 func playFile(t *testing.T, path string, shipped *catalog.Catalog) {
@@ -55,7 +55,7 @@ func playFile(t *testing.T, path string, shipped *catalog.Catalog) {
 	}
 }
 
-// play plays a story and says what is wrong with it.
+// play plays a story and returns what is wrong with it.
 func play(path string, shipped *catalog.Catalog) []string {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 )
 
-// docs/reference/threats.md has a row for each threat of OpenClaw's model. What it calls
-// met, and what it says of a part, is shown by stories that play here.
+// docs/reference/threats.md has a row for each threat of OpenClaw's model. If a row says that a
+// threat is met, fully or in part, stories that are played here show it.
 func TestThreats(t *testing.T) {
 	t.Parallel() // after TestStories, as TestSeeds
 	const page = "docs/reference/threats.md"

@@ -24,8 +24,8 @@ func put(t *testing.T, p, text string) {
 	}
 }
 
-// made is a store with one call: it replaced a file, made a folder with one in it and a
-// link, and took a file away.
+// made returns a store with one call. The call replaced a file, made a folder with a file in it and
+// a link, and removed a file.
 func made(t *testing.T) (s *Store, project string) {
 	t.Helper()
 	root := t.TempDir()
@@ -57,7 +57,7 @@ func made(t *testing.T) (s *Store, project string) {
 	return s, project
 }
 
-// Each later change is named, and nothing is touched.
+// Each later change is reported, and nothing is restored.
 func TestChangedSince(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(project string) error
@@ -97,7 +97,7 @@ func TestChangedSince(t *testing.T) {
 	}
 }
 
-// What was there is put beside what was changed since, over nothing.
+// The old content is put beside paths that were changed since, and replaces nothing.
 func TestBeside(t *testing.T) {
 	for name, c := range map[string]struct {
 		change   func(project string) error
@@ -127,8 +127,8 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// A session cannot push the owner's work out by writing much and overwriting it: not in calls of
-// its own, nor in one call with it.
+// A session cannot push the owner's work out by overwriting much of its own, neither in separate
+// calls nor in one call with it.
 func TestTheOwnersWorkStays(t *testing.T) {
 	for name, calls := range map[string][]map[string]int{
 		"other calls":     {{"own": 100}, {"junk": 6000}, {"junk": 6000}, {"junk": 6000}, {"junk": 6000}},
@@ -190,7 +190,7 @@ func TestTheOwnersWorkStays(t *testing.T) {
 	}
 }
 
-// So many paths are put beside where they were that their names alone are long.
+// So many paths are restored beside their old place that their names alone are long.
 func TestNoteOfMany(t *testing.T) {
 	s, _ := made(t)
 	folder := s.kept(s.List("")[0].ID)
@@ -207,7 +207,7 @@ func TestNoteOfMany(t *testing.T) {
 	}
 }
 
-// Nothing is given back by a name that is none.
+// An invalid name restores nothing.
 func TestForeignNames(t *testing.T) {
 	s, project := made(t)
 	for _, id := range []string{"", ".", "..", "../rooms", "x", s.List("")[0].ID + "/in.old"} {

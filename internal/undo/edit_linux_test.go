@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A folder that a call outside of a box made is not taken away with what the owner has put
-// into it since.
+// A folder that a call outside of a box made is not removed together with files that the owner has
+// put into it since.
 func TestAFolderThatACallMade(t *testing.T) {
 	for name, was := range map[string]string{"nothing was there": "", "a file was there": "text"} {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestAFolderThatACallMade(t *testing.T) {
 	}
 }
 
-// Folders that a call made for its files go with them, unless something else is in them.
+// Folders that a call made for its files are removed with them, unless something else is in them.
 func TestFoldersForFiles(t *testing.T) {
 	for name, used := range map[string]bool{"nobody uses them": false, "the owner does": true} {
 		t.Run(name, func(t *testing.T) {
