@@ -16,8 +16,8 @@ func report(session, does string, second bool) asked {
 	return a
 }
 
-// One allowed report lets one second report pass, of the same call in the same session, within the
-// time limit.
+// After one allowed report, one second report passes if it is of the same call in the same session
+// and within the time limit.
 func TestDoubles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := NewDoubles()
@@ -27,7 +27,7 @@ func TestDoubles(t *testing.T) {
 		}
 		d.allowed(report("s", "ls", false))
 		d.allowed(report("s", "ls", false))
-		d.allowed(report("s", "rm", true)) // a second report vouches for nothing
+		d.allowed(report("s", "rm", true)) // a second report lets no other report pass
 		for _, wrong := range [][2]string{{"t", "ls"}, {"s", "rm"}, {"s", ""}} {
 			if take(wrong[0], wrong[1]) {
 				t.Errorf("%v passed", wrong)

@@ -34,9 +34,9 @@ func (j *judge) Handle(_ context.Context, _ string, ev hook.Event) (hook.Reply, 
 	return j.reply, j.err
 }
 
-// message is a captured message as its hook program would send it. A file is
-// named after the agent and its event: codex.PreToolUse.mcp.json. Where the
-// event's own name has dots, the file's has hyphens.
+// message returns a captured message as its hook program would send it. A file is named after the
+// agent and its event, such as codex.PreToolUse.mcp.json. If the event's own name has dots, the
+// file's name has hyphens instead.
 func message(t testing.TB, file string) hookframe.Request {
 	t.Helper()
 	raw, err := os.ReadFile(file)
@@ -59,7 +59,7 @@ func messages(t testing.TB) []string {
 	return files
 }
 
-// golden compares got with a file, or writes it.
+// golden compares got with a file, or updates the file.
 func golden(t *testing.T, file string, got []byte) {
 	t.Helper()
 	if *update {
@@ -102,7 +102,7 @@ func refused(v floodmark.Verdict, line, todo string) hook.Reply {
 	}
 }
 
-// verdicts are the possible replies of a monitor.
+// verdicts returns the possible replies of a monitor.
 func verdicts() map[string]*judge {
 	return map[string]*judge{
 		"allow":    {reply: allowed()},
@@ -142,7 +142,7 @@ func TestAnswers(t *testing.T) {
 					b.WriteString(out + "\n")
 				}
 			}
-			command := name == "command" && slices.Contains([]string{"PreToolUse", "BeforeTool", "preToolUse"}, req.Event) // a shell's
+			command := name == "command" && slices.Contains([]string{"PreToolUse", "BeforeTool", "preToolUse"}, req.Event) // calls of a shell
 			if want := name == "allow" || name == "consumed" || command; want != lets(t, req, resp) && gates(req.Event) && asks(req.Event) && (name != "consumed" || !said(req.Event)) {
 				t.Errorf("%s %s with %s: %+v", req.Agent, req.Event, name, resp)
 			}

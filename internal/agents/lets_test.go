@@ -37,12 +37,12 @@ func said(event string) bool {
 	return slices.Contains([]string{"UserPromptSubmit", "input", "BeforeAgent", "userPromptSubmitted", "chat.message", "beforeSubmitPrompt", "before_agent_run"}, event)
 }
 
-// asks reports whether an event goes to the monitor. A permissionRequest already did, as a
-// preToolUse.
+// asks reports whether an event is sent to the monitor. A permissionRequest is not, because its
+// call was judged at preToolUse.
 func asks(event string) bool { return event != "permissionRequest" }
 
-// lets is the agent: whether it goes on after an answer, as measured. Codex goes on after
-// everything but an exact denial.
+// lets reports whether the agent continues after an answer, as tests with it showed. Codex
+// continues after everything but an exact denial.
 func lets(t testing.TB, req hookframe.Request, resp hookframe.Response) bool {
 	t.Helper()
 	switch req.Agent {
@@ -85,7 +85,7 @@ func codexLets(event string, resp hookframe.Response) bool {
 	return dec.Decode(&no) != nil || no.Decision != "block" || strings.TrimSpace(no.Reason) == ""
 }
 
-// shimLets is a shim with its agent.
+// shimLets reports whether an agent continues with a shim.
 func shimLets(t testing.TB, event string, resp hookframe.Response) bool {
 	t.Helper()
 	if resp.Exit != 0 {
@@ -104,8 +104,8 @@ func shimLets(t testing.TB, event string, resp hookframe.Response) bool {
 	return said["keep"] == true
 }
 
-// FuzzAnswer checks that for any message of any agent the answer lets nothing run that the monitor
-// did not allow.
+// FuzzAnswer checks that, for any message of any agent, the answer lets nothing run that the
+// monitor did not allow.
 func FuzzAnswer(f *testing.F) {
 	for _, file := range messages(f) {
 		req := message(f, file)
@@ -119,7 +119,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, agent, event string, raw []byte, verdict byte) {
 		v, reach := floodmark.Verdict(verdict%4), floodmark.Free
 		if verdict&4 != 0 {
-			reach = floodmark.Boxed // and no command that starts a box
+			reach = floodmark.Boxed // and the reply has no command that starts a box
 		}
 		j := &judge{reply: hook.Reply{Decision: floodmark.Decision{Verdict: v, Reach: reach}}}
 		req := hookframe.Request{V: 1, Agent: agent, Event: event, Raw: raw}
@@ -197,7 +197,7 @@ func TestNotUnderstood(t *testing.T) {
 	}
 }
 
-// A sub-agent's first prompt begins its branch. If the branch exists or cannot begin, the prompt
+// A sub-agent's first prompt begins its session. If the session exists or cannot begin, the prompt
 // has no known author.
 func TestPromptOfASubagent(t *testing.T) {
 	for agent, m := range map[string]struct{ event, raw string }{
@@ -236,7 +236,7 @@ func promptOfASubagent(t *testing.T, agent, event, raw string) {
 	}
 }
 
-// failing allows everything without a configured error.
+// failing allows everything, or returns its error if one is set.
 type failing struct {
 	errs []error
 	saw  []hook.Event
@@ -308,7 +308,7 @@ func TestAwait(t *testing.T) {
 		"approved": {floodmark.Allow, nil, allowed(), true, ""},
 		"denied":   {floodmark.Restrict, nil, refused(floodmark.Restrict, "denied.", ""), false, "denied"},
 		"no time":  {floodmark.Restrict, context.DeadlineExceeded, allowed(), false, "the person answers question t1 with «floodmark watch»"},
-		"expired":  {floodmark.Confirm, nil, allowed(), false, "Nobody answered question t1 in time"}, // judged again it would be asked again
+		"expired":  {floodmark.Confirm, nil, allowed(), false, "Nobody answered question t1 in time"}, // if it were judged again, it would be asked again
 	} {
 		h := &changing{replies: []hook.Reply{question, c.then}}
 		d := agents.Door{Hooks: h, Await: func(_ context.Context, s journal.Session, ticket floodmark.TicketID) (floodmark.Verdict, error) {
@@ -321,7 +321,7 @@ func TestAwait(t *testing.T) {
 		if got := codexLets("PreToolUse", resp); got != c.lets || !strings.Contains(resp.Stdout, c.says) {
 			t.Errorf("%s: %+v", name, resp)
 		}
-		// The line is worded for the model.
+		// The line is for the model.
 		const held = "floodmark: news.example -\\u003e Bash: waits for the person's approval because it runs code. Nobody "
 		if c.says != "" && c.says != "denied" && (!strings.Contains(strings.ReplaceAll(resp.Stdout, "->", `-\u003e`), held) || !strings.Contains(resp.Stdout, "Go on")) {
 			t.Errorf("%s: %s", name, resp.Stdout)
@@ -345,7 +345,7 @@ func TestReasonsAreOnePlainLine(t *testing.T) {
 	}
 }
 
-// The monitor's deadline is the asker's.
+// The monitor gets the asker's deadline.
 func TestTheDeadlineReachesTheMonitor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)

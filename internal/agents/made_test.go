@@ -19,8 +19,8 @@ func read(t *testing.T, agent, event, raw string) hook.Event {
 	return j.saw[0]
 }
 
-// Agents without call ids get one that is the same before and after the tool, and differs between
-// calls.
+// The calls of an agent without call ids get ids that are the same before and after the tool, and
+// differ between calls.
 func TestMadeNamesPair(t *testing.T) {
 	for agent, m := range map[string]struct{ before, after, other []string }{
 		"gemini-cli": {
@@ -74,8 +74,8 @@ func TestFilesInAPromptAreNotTheOwners(t *testing.T) {
 	}
 }
 
-// Claude Code and Codex also report a cleared context, but not that a person cleared it: only
-// Gemini CLI's clear empties a session.
+// Claude Code and Codex also report a cleared context, but not that a person cleared it. Only a
+// clear of Gemini CLI empties a session.
 func TestOnlyGeminisClearIsAPersons(t *testing.T) {
 	for _, agent := range []string{"claude-code", "codex", "gemini-cli"} {
 		ev := read(t, agent, "SessionStart", `{"hook_event_name":"SessionStart","session_id":"s","source":"clear"}`)

@@ -20,7 +20,7 @@ func asksItself(resp hookframe.Response) bool {
 	return resp.Exit == 0 && strings.Contains(resp.Stdout, `"permissionDecision":"ask"`)
 }
 
-// answers are how questions of the session ended, and where.
+// answers returns how questions of the session ended, and where.
 func (d *desk) answers() (list []string) {
 	d.t.Helper()
 	for _, f := range d.facts() {
@@ -42,8 +42,8 @@ func (d *desk) unread() (n int) {
 	return n
 }
 
-// Where enabled, Claude Code asks in its own window. The result proves the person's approval, and
-// counts like one in any other channel.
+// If that is enabled, Claude Code asks in its own window. The result proves the person's approval,
+// which is recorded like one in any other channel.
 func TestAskedInTheWindow(t *testing.T) {
 	d := newDesk(t, claude, claude)
 	d.read()
@@ -95,7 +95,8 @@ func failed() [2]string {
 	return [2]string{"PostToolUseFailure", `{"session_id":"s","hook_event_name":"PostToolUseFailure","tool_name":"Bash","tool_input":{"command":TEXT},"tool_use_id":CALL,"error":RESULT}`}
 }
 
-// A denial in another channel counts if it comes in time: a run despite it is recorded.
+// A denial in another channel is valid if it comes in time. If the call runs despite it, that is
+// recorded.
 func TestRefusedElsewhereWhileTheWindowAsks(t *testing.T) {
 	d := newDesk(t, claude, claude)
 	d.read()
@@ -110,7 +111,7 @@ func TestRefusedElsewhereWhileTheWindowAsks(t *testing.T) {
 	}
 }
 
-// Unless a person is at the window and no mode answers for them, the hook denies and our own
+// Unless a person is at the window and no mode answers for them, the hook denies, and our own
 // channels ask.
 func TestOnlyAWindowWithAPersonAsks(t *testing.T) {
 	const raw = `{"session_id":"s","hook_event_name":"PreToolUse","permission_mode":"default","tool_name":"Bash","tool_input":{},"tool_use_id":"c"}`
@@ -156,7 +157,7 @@ func TestOnlyAWindowWithAPersonAsks(t *testing.T) {
 	}
 }
 
-// The window shows one call: a question with more is asked elsewhere.
+// The window shows one call, so a question about more than one is asked elsewhere.
 func TestAQuestionOfTwoCallsIsNotHandedOn(t *testing.T) {
 	j := verdicts()["confirm"]
 	d := agents.Door{Hooks: j, Native: agents.NewNative([]string{claude}, func(context.Context, journal.Session, floodmark.TicketID, floodmark.Verdict, string) error {
@@ -171,7 +172,7 @@ func TestAQuestionOfTwoCallsIsNotHandedOn(t *testing.T) {
 	for i, c := range []struct {
 		id   string
 		asks bool
-	}{{"a", true}, {"a", true}, {"b", false}} { // a question of one call is asked, one of two is not
+	}{{"a", true}, {"a", true}, {"b", false}} { // a question about one call is asked in the window, one about two is not
 		if call(c.id) != c.asks {
 			t.Errorf("call %d: %+v", i, c)
 		}
@@ -187,8 +188,8 @@ func TestAQuestionOfTwoCallsIsNotHandedOn(t *testing.T) {
 	}
 }
 
-// An approval in the window runs the call unchanged. A call that stays in its box, or is replaced
-// by another command, is asked about elsewhere, and the hook waits for that answer.
+// An approval in the window runs the call unchanged. So a call that must stay in its box, or is
+// replaced by another command, is asked about elsewhere, and the hook waits for that answer.
 func TestABoxedCallIsNotHandedOn(t *testing.T) {
 	const raw = `{"session_id":"s","hook_event_name":"PreToolUse","permission_mode":"default","tool_name":"Bash","tool_input":{"command":"npm test"},"tool_use_id":"c"}`
 	req := hookframe.Request{V: 1, Agent: claude, Event: "PreToolUse", Raw: []byte(raw), Env: map[string]string{"CLAUDE_CODE_ENTRYPOINT": "cli"}}
@@ -235,7 +236,7 @@ func TestABoxedCallIsNotHandedOn(t *testing.T) {
 	}
 }
 
-// If the person's answer cannot be recorded, nothing goes on.
+// If the person's answer cannot be recorded, the session does not continue.
 func TestAnAnswerThatIsLost(t *testing.T) {
 	d := newDesk(t, claude)
 	d.door.Native = agents.NewNative([]string{claude}, func(context.Context, journal.Session, floodmark.TicketID, floodmark.Verdict, string) error {

@@ -8,7 +8,8 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// geminiLets: any status but 0 and 1 with text is a denial. Output that is no JSON is an approval.
+// geminiLets reports whether Gemini CLI continues. Any status but 0 and 1 with text is a denial.
+// Output that is no JSON is an approval.
 func geminiLets(resp hookframe.Response) bool {
 	if resp.Exit > 1 {
 		return strings.TrimSpace(resp.Stdout+resp.Stderr) == ""
@@ -23,7 +24,8 @@ func geminiLets(resp hookframe.Response) bool {
 	return no.Decision != "deny" && no.Decision != "block" && (no.Continue == nil || *no.Continue)
 }
 
-// copilotLets: a status other than 0 stops calls, and nothing else.
+// copilotLets reports whether Copilot CLI continues. A status other than 0 stops calls, and nothing
+// else.
 func copilotLets(event string, resp hookframe.Response) bool {
 	if resp.Exit != 0 {
 		return event == "postToolUse" || event == "userPromptSubmitted"
@@ -50,8 +52,8 @@ func copilotLets(event string, resp hookframe.Response) bool {
 	return no.Result == nil || no.Result.Text == ""
 }
 
-// claudeLets: status 2 stops what has not happened yet; otherwise only the answer's own words
-// count.
+// claudeLets reports whether Claude Code continues. Status 2 stops what has not happened yet. With
+// any other status only the fields of the answer decide.
 func claudeLets(event string, resp hookframe.Response) bool {
 	if resp.Exit == 2 && event != "PostToolUse" {
 		return false
@@ -79,8 +81,8 @@ func claudeLets(event string, resp hookframe.Response) bool {
 	return no.Decision != "block" || no.Reason == ""
 }
 
-// cursorLets is Cursor with failClosed: an invalid answer is a denial, and so is every status but
-// 0.
+// cursorLets reports whether Cursor with failClosed continues. An invalid answer is a denial, and
+// so is every status but 0.
 func cursorLets(event string, resp hookframe.Response) bool {
 	var said map[string]any
 	if resp.Exit != 0 || json.Unmarshal([]byte(resp.Stdout), &said) != nil {
@@ -95,7 +97,8 @@ func cursorLets(event string, resp hookframe.Response) bool {
 	return said["permission"] != "deny" && said["permission"] != "ask"
 }
 
-// ofCursor reports whether Cursor ran a hook of Claude Code; then its own hooks judge.
+// ofCursor reports whether Cursor ran a hook of Claude Code. In that case Cursor's own hooks are
+// judged instead.
 func ofCursor(agent string, raw []byte) bool {
 	var m struct {
 		Cursor string `json:"cursor_version"`
@@ -103,7 +106,7 @@ func ofCursor(agent string, raw []byte) bool {
 	return agent == "claude-code" && json.Unmarshal(raw, &m) == nil && m.Cursor != ""
 }
 
-// notUnderstood are malformed messages of agents.
+// notUnderstood returns malformed messages of agents.
 func notUnderstood() [][3]string {
 	return [][3]string{
 		{"claude-code", "PreToolUse", `{`},

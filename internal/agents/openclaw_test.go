@@ -12,8 +12,8 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// spoken sends a captured message to an OpenClaw agent with some fields changed, and returns the
-// monitor's last event.
+// spoken sends a captured message of OpenClaw with some fields changed, and returns the last event
+// that the monitor got.
 func spoken(t *testing.T, file string, change map[string]any) hook.Event {
 	t.Helper()
 	req := message(t, "testdata/openclaw.before_agent_run"+file+".json")
@@ -34,7 +34,7 @@ func spoken(t *testing.T, file string, change map[string]any) hook.Event {
 	return j.saw[len(j.saw)-1]
 }
 
-// The channel table, on contexts as OpenClaw 2026.9.6 gave them.
+// The origins of messages, for contexts as OpenClaw 2026.9.6 sent them.
 func TestOpenclawWhoSpeaks(t *testing.T) {
 	p, err := policy.Shipped("assistant")
 	if err != nil {
@@ -81,7 +81,7 @@ func TestOpenclawWhoSpeaks(t *testing.T) {
 	}
 }
 
-// A job has a name where OpenClaw reports it.
+// A job has a name if OpenClaw reports it.
 func TestOpenclawNamesJobs(t *testing.T) {
 	type fields = map[string]any
 	ev := spoken(t, ".cron", fields{"jobId": "nightly", "provenance": fields{"kind": "internal_system"}})
@@ -90,7 +90,7 @@ func TestOpenclawNamesJobs(t *testing.T) {
 	}
 }
 
-// Several messages are one text only if it is exactly what was sent.
+// Several messages are taken as one text only if the prompt is exactly what was sent.
 func TestOpenclawTakesNoMoreThanWasSent(t *testing.T) {
 	for prompt, foreign := range map[string]bool{"hello": false, "status": false, "hello and <file>": true, "": true} {
 		ev := spoken(t, ".direct", map[string]any{"said": []string{"status", "hello"}, "prompt": prompt})
@@ -100,7 +100,7 @@ func TestOpenclawTakesNoMoreThanWasSent(t *testing.T) {
 	}
 }
 
-// Tools are hidden under the names that OpenClaw has for them.
+// Tools are hidden by the names that OpenClaw has for them.
 func TestOpenclawHidesTools(t *testing.T) {
 	reply := allowed()
 	reply.Decision.Hidden = []string{"exec", "everything/echo_a/b"}
@@ -111,8 +111,8 @@ func TestOpenclawHidesTools(t *testing.T) {
 	}
 }
 
-// wraps reports a message about a call around another one, which is not judged: the inner one
-// follows.
+// wraps reports whether a message is about a call around another one. It is not judged, because the
+// inner call follows.
 func wraps(agent string, raw []byte) bool {
 	var m struct {
 		Tool string `json:"toolName"`
@@ -120,8 +120,8 @@ func wraps(agent string, raw []byte) bool {
 	return agent == "openclaw" && json.Unmarshal(raw, &m) == nil && m.Tool == "tool_call"
 }
 
-// A wrapped call has three reports, which count as one call: asked about once, and recognised when
-// it is done.
+// A wrapped call has three reports but is one call: it is asked about once, and its result belongs
+// to it.
 func TestOpenclawWrappedCallIsOne(t *testing.T) {
 	const session = `"sessionKey":"k","sessionId":"s"`
 	j := &judge{reply: allowed()}

@@ -8,8 +8,8 @@ import (
 	"github.com/floodmark/floodmark/internal/agents"
 )
 
-// The running agent is named by OpenClaw's gateway, in the key of the session or beside it, and
-// never by a message's text.
+// The running agent is named by OpenClaw's gateway, in the key of the session or in a field of its
+// own, and never by a message's text.
 func TestOpenclawWhichAgent(t *testing.T) {
 	type fields = map[string]any
 	for name, c := range map[string]struct {
@@ -39,8 +39,8 @@ func TestOpenclawWhichAgent(t *testing.T) {
 	}
 }
 
-// Results of a tool whose author asks for caution are untrusted, also behind the wrapper and under
-// another name. That changes nothing else.
+// The results of a tool whose author asks for caution are untrusted, also through the wrapper and
+// under another name. Nothing else changes.
 func TestOpenclawCaution(t *testing.T) {
 	type fields = map[string]any
 	for name, c := range map[string]struct {

@@ -16,7 +16,7 @@ import (
 
 const openclaw = "openclaw"
 
-// chats makes OpenClaw's owner write in a direct chat.
+// chats returns a message in which OpenClaw's owner writes in a direct chat.
 func chats(before [2]string) [2]string {
 	return [2]string{before[0], strings.Replace(before[1], `{`, `{"channelId":"telegram:111","requester":{"channel":"telegram","senderId":"111","senderIsOwner":true},`, 1)}
 }
@@ -33,13 +33,13 @@ func openclawDesk(t *testing.T) *desk {
 	return d
 }
 
-// ended is our shim's message when a question ended.
+// ended returns our shim's message about the end of a question.
 func ended(decision string) [2]string {
 	return [2]string{"approval_ended", `{"sessionKey":"s","sessionId":"s","toolName":"exec","args":{"command":TEXT},"toolCallId":CALL,"decision":"` + decision + `"}`}
 }
 
-// Where enabled, OpenClaw asks in the chat. The result proves the owner's approval; a shim that
-// cannot ask blocks.
+// If that is enabled, OpenClaw asks in the chat. The result proves the owner's approval. A shim
+// that cannot ask blocks the call.
 func TestOpenclawAsksInTheChat(t *testing.T) {
 	d := openclawDesk(t)
 	runs, resp := d.runs(outward, "c2")
@@ -66,8 +66,8 @@ func TestOpenclawAsksInTheChat(t *testing.T) {
 	d.secretive()
 }
 
-// A denial in the chat closes the question, and adds no source to the session. If the call ran all
-// the same, that is an incident.
+// A denial in the chat closes the question, and adds no source to the session. If the call runs
+// anyway, that is an incident.
 func TestOpenclawSaysNoInTheChat(t *testing.T) {
 	d := openclawDesk(t)
 	d.runs(outward, "c2")
@@ -90,7 +90,8 @@ func TestOpenclawSaysNoInTheChat(t *testing.T) {
 	}
 }
 
-// A timeout is no denial: the question can be answered elsewhere, and is asked again.
+// A timeout is no denial. The question can be answered elsewhere, and the call is asked about again
+// when it is repeated.
 func TestOpenclawQuestionInTheChatTimesOut(t *testing.T) {
 	for _, decision := range []string{"timeout", "cancelled", ""} {
 		d := openclawDesk(t)
@@ -111,7 +112,7 @@ func TestOpenclawQuestionInTheChatTimesOut(t *testing.T) {
 	}
 }
 
-// Only the owner, alone with the agent, is asked there.
+// The question is asked in the chat only if the owner is alone with the agent.
 func TestOpenclawAsksTheOwnerAlone(t *testing.T) {
 	for name, change := range map[string][2]string{
 		"somebody else":         {`"senderIsOwner":true`, `"senderIsOwner":false`},
@@ -145,12 +146,12 @@ func TestOpenclawQuestionFits(t *testing.T) {
 	d := openclawDesk(t)
 	_, resp := d.runs(outward+"?"+strings.Repeat("ä", 2000), "c2")
 	_, rest, ok := strings.Cut(resp.Stdout, `"description":"`)
-	if n := utf8.RuneCountInString(strings.TrimSuffix(rest, `"}}`)); !ok || n > 530 { // some are written with a stroke before them
+	if n := utf8.RuneCountInString(strings.TrimSuffix(rest, `"}}`)); !ok || n > 530 { // some characters are escaped with a backslash
 		t.Errorf("%d: %s", n, resp.Stdout)
 	}
 }
 
-// If the missing approval cannot be recorded, the question stays and the session does not go on.
+// If a denial cannot be recorded, the question stays open and the session does not continue.
 func TestOpenclawNoIsLost(t *testing.T) {
 	d := openclawDesk(t)
 	d.door.Native = agents.NewNative([]string{openclaw}, func(context.Context, journal.Session, floodmark.TicketID, floodmark.Verdict, string) error {
@@ -165,8 +166,8 @@ func TestOpenclawNoIsLost(t *testing.T) {
 	}
 }
 
-// OpenClaw numbers inner calls for a whole run: the shim knows their names, and only one derived
-// from this call counts.
+// OpenClaw numbers inner calls for a whole run. The shim reports their ids, and only an id derived
+// from this call is used.
 func TestOpenclawCallsInsideAreKnownAgain(t *testing.T) {
 	for name, c := range map[string]struct{ outer, inner, want string }{
 		"the first, by itself": {"c1", `null`, "tool_search_code:c1:web_fetch:1"},
@@ -187,7 +188,8 @@ func TestOpenclawCallsInsideAreKnownAgain(t *testing.T) {
 	}
 }
 
-// A question in the chat is worded like in every other channel, in lines, within OpenClaw's limit.
+// A question in the chat has the same text as in every other channel, in lines, within OpenClaw's
+// limit.
 func TestOpenclawQuestionInWords(t *testing.T) {
 	long := strings.Repeat("ä", 400)
 	for name, c := range map[string]struct {

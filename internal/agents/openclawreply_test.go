@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// changed is a captured message with some fields changed.
+// changed returns a captured message with some fields changed.
 func changed(t *testing.T, file string, change map[string]any) hookframe.Request {
 	t.Helper()
 	req := message(t, "testdata/openclaw."+file+".json")
@@ -30,8 +30,8 @@ func changed(t *testing.T, file string, change map[string]any) hookframe.Request
 	return req
 }
 
-// An answer is for the owner alone if it goes where the owner wrote, and OpenClaw reports the owner
-// as author and as the only reader. Any other answer is one to others.
+// An answer is for the owner alone if it goes to where the owner wrote, and OpenClaw reports the
+// owner as the author and the only reader. Any other answer is for others.
 func TestOpenclawWhoReads(t *testing.T) {
 	type fields = map[string]any
 	for name, c := range map[string]struct {
@@ -59,8 +59,8 @@ func TestOpenclawWhoReads(t *testing.T) {
 	}
 }
 
-// What is sent of an answer: the text that loads nothing, and below it, only for the owner and at
-// the end, its sources and what was blocked.
+// What is sent of an answer: its text, in which nothing is loaded, and below the last part, for the
+// owner only, its sources and what was blocked.
 func TestOpenclawAnswers(t *testing.T) {
 	type fields = map[string]any
 	const footer = "informed by 1 external e-mail; blocked: exec"
@@ -119,7 +119,7 @@ func TestOpenclawFilesThatLoad(t *testing.T) {
 	}
 }
 
-// What is only for the owner is not sent to a group.
+// Text that is only for the owner is not sent to a group.
 func TestOpenclawTellsNoGroup(t *testing.T) {
 	reply := hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}, Consumed: true, Notice: "Open questions: 1."}
 	for file, told := range map[string]bool{"before_agent_run": true, "before_agent_run.direct": true, "before_agent_run.group": false} {

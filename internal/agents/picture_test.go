@@ -14,14 +14,14 @@ import (
 
 const chatPicture = "../../docs/images/chat-question.svg"
 
-// A small phone: columns of text in a bubble, lines on a screen.
+// The size of a small phone: columns of text in a bubble, lines on a screen.
 const (
 	phoneColumns = 36
 	phoneLines   = 22
 )
 
 // TestChatPicture compares the picture in the guide with the question that OpenClaw really gets.
-// With -update it draws the picture.
+// With -update it draws the picture again.
 func TestChatPicture(t *testing.T) {
 	d := openclawDesk(t)
 	d.door.Native.Words = func(s floodmark.SessionID, ticket floodmark.TicketID, most int) string {

@@ -18,13 +18,13 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// boxed is a reply that lets another command run.
+// boxed returns a reply that lets another command run.
 func boxed(command string) hook.Reply {
 	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow}, Command: command}
 }
 
-// replacement returns the new arguments in each agent's answer, as its documents or source say; the
-// shims do as they are told.
+// replacement returns the new arguments in each agent's answer, read as the agent's documents or
+// source say. The shims do what the answer says.
 func replacement(t *testing.T, agent string, resp hookframe.Response) (args json.RawMessage, command string) {
 	t.Helper()
 	var out struct {
@@ -45,7 +45,7 @@ func replacement(t *testing.T, agent string, resp hookframe.Response) (args json
 	switch agent {
 	case "claude-code":
 		if out.Specific.Event != "PreToolUse" || out.Specific.Decision != "" {
-			t.Errorf("%s", resp.Stdout) // «allow» would answer Claude Code's own question
+			t.Errorf("%s", resp.Stdout) // «allow» would also answer Claude Code's own question
 		}
 		return out.Specific.Updated, ""
 	case "codex":
@@ -112,7 +112,8 @@ func TestAnotherCommandInItsPlace(t *testing.T) {
 		if diff := cmp.Diff(j.saw[0].Call, j.saw[1].Call); diff != "" {
 			t.Errorf("%s: the result is of another call (-judged +reported):\n%s", agent, diff)
 		}
-		// A command that was never given, or whose result was reported before, is unchanged.
+		// The call of a command that was never replaced, or whose result was reported before, is
+		// not changed.
 		ask(t, d, agent, m.after[0], put(m.after[1], is))
 		ask(t, d, agent, m.after[0], put(m.after[1], "other"))
 		for i, want := range []string{is, "other"} {
@@ -124,7 +125,8 @@ func TestAnotherCommandInItsPlace(t *testing.T) {
 	}
 }
 
-// The result of another command than ours is reported as it is: the agent ran the original.
+// The result of another command than ours is reported unchanged, because the agent ran the
+// original.
 func TestTheOriginalThatRanIsTold(t *testing.T) {
 	j := &judge{reply: boxed("box")}
 	d := agents.Door{Hooks: j, Rewrites: agents.NewRewrites()}
@@ -192,8 +194,7 @@ func TestWhatCannotBeRewrittenIsRefused(t *testing.T) {
 	}
 }
 
-// A door that cannot remember a replaced command replaces none, nor is one replaced for unknown
-// agents.
+// A Door without Rewrites replaces no command, and no command is replaced for an unknown agent.
 func TestRewritingIsOff(t *testing.T) {
 	m := shellCalls()["codex"]
 	resp := ask(t, agents.Door{Hooks: &judge{reply: boxed("box")}}, "codex", m.before[0], strings.Replace(m.before[1], "COMMAND", `"ls"`, 1))
@@ -205,8 +206,8 @@ func TestRewritingIsOff(t *testing.T) {
 	}
 }
 
-// Cursor reports the command again before it runs: only the replacement passes without being
-// judged, and an original is refused.
+// Cursor reports the command again before it runs. Only the replacement passes without being
+// judged; the original is refused.
 func TestCursorRunsTheOtherCommandOnly(t *testing.T) {
 	shell := func(d agents.Door, command string) bool {
 		resp := ask(t, d, "cursor", "beforeShellExecution", `{"hook_event_name":"beforeShellExecution","conversation_id":"s","command":`+quoted(t, command)+`,"cwd":"/"}`)
@@ -223,7 +224,7 @@ func TestCursorRunsTheOtherCommandOnly(t *testing.T) {
 	}
 }
 
-// A command at a point without one is an internal error, and allows nothing.
+// A command in the reply to another event than a call is an internal error, and allows nothing.
 func TestACommandAtAnotherPointAllowsNothing(t *testing.T) {
 	for _, file := range messages(t) {
 		req := message(t, file)
@@ -263,7 +264,7 @@ func FuzzQuote(f *testing.F) {
 	})
 }
 
-// words are those of the one simple command that a line is.
+// words returns the words of a line that is one simple command.
 func words(line string, lang syntax.LangVariant) ([]string, error) {
 	file, err := syntax.NewParser(syntax.Variant(lang)).Parse(strings.NewReader(line), "")
 	if err != nil || len(file.Stmts) != 1 {

@@ -21,7 +21,7 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// A showing is a door whose agent shows its question, with the answers it gets.
+// A showing is a Door whose agent shows its question, with the answers it gets.
 type showing struct {
 	door     agents.Door
 	answered chan approval.Command
@@ -74,7 +74,7 @@ func newShowing(t *testing.T, calls int) *showing {
 	return s
 }
 
-// ask has pi ask about a call and send a message once the question is shown. It returns what was
+// ask lets pi ask about a call, and sends a message once the question is shown. It returns what was
 // shown and answered.
 func (s *showing) ask(t *testing.T, says string) (shown, answer string) {
 	t.Helper()
@@ -110,8 +110,8 @@ func frame(r io.Reader) []byte {
 	return data.Bytes()
 }
 
-// pi shows its own call in plain text, and where to approve. A denial there closes the question; an
-// approval does not, and the call is refused.
+// pi shows its own call in plain text, and where to approve. A denial there closes the question. An
+// approval there does not, and the call is refused.
 func TestPiShowsItsQuestion(t *testing.T) {
 	s := newShowing(t, 1)
 	shown, answer := s.ask(t, `{"v":1,"no":true}`)
@@ -131,7 +131,7 @@ func TestPiShowsItsQuestion(t *testing.T) {
 	}
 }
 
-// A question about several calls does not show an agent the calls of others.
+// If a question is about several calls, an agent is not shown the calls of others.
 func TestOthersCallsAreNotShown(t *testing.T) {
 	s := newShowing(t, 2)
 	if shown, _ := s.ask(t, `{"v":1,"no":true}`); !strings.HasPrefix(shown, fmt.Sprintln("2 calls")) || strings.Contains(shown, "make") {

@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A prompt that arrives before its session's start waits for it; in an old session it waits once.
+// A prompt that arrives before its session's start waits for that. In an old session it waits once.
 func TestPromptsWaitForTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewStarts()

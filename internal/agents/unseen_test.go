@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/internal/agents"
 )
 
-// What a prompt names with an @ is read without a call, so the prompt adds it.
+// Files that a prompt names with an @ are read without a call, so the prompt adds them.
 func TestMentions(t *testing.T) {
 	for prompt, want := range map[string][]string{
 		"no file":                             nil,
@@ -100,8 +100,8 @@ func withheld(t *testing.T, fields string) kept {
 	return k
 }
 
-// Cursor reports a call as a tool and as what it does: both are judged once, and a single report is
-// judged, too.
+// Cursor reports a call twice, as a tool and as what it does. Both reports are judged once
+// together; a single report is judged, too.
 func TestCursorsReportsOfOneCallAreJudgedOnce(t *testing.T) {
 	for name, c := range map[string][2][2]string{
 		"shell": {

@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// What the monitor itself does after an approval is not asked in an agent's own window: there the
-// agent would do it.
+// A call that the monitor itself makes after an approval is not asked about in an agent's own
+// window, because after an approval there the agent would make it.
 func TestWindowed(t *testing.T) {
 	asked := hook.Reply{Ticket: "t1", Decision: floodmark.Decision{Verdict: floodmark.Confirm, Reach: floodmark.Free}}
 	if !windowed(asked) {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A contact that we ended ourselves says nothing of the fleet: who was revoked
-// still knows it.
+// A contact that we ended ourselves says nothing about the fleet. A machine that was revoked before
+// still is.
 func TestEndedContactSaysNothing(t *testing.T) {
 	l, err := New(Options{Membership: Membership{URL: "https://127.0.0.1:1"}, Have: func() uint64 { return 0 }, Now: func() time.Time { return time.Time{} }})
 	if err != nil {

@@ -16,7 +16,7 @@ func member() Membership {
 	return Membership{URL: "https://floodmark.example", Tenant: "acme", Machine: "m1", Token: "fm_machine_m1_x", Keys: []string{bundle.FormatKey(bundletest.Keys()[0])}}
 }
 
-// Other users cannot read a membership, and a damaged one is not taken for none.
+// Other users cannot read a membership, and a damaged one is an error.
 func TestMembership(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fleet.json")
 	if _, is, err := Load(path); is || err != nil {
@@ -53,7 +53,7 @@ func TestMembership(t *testing.T) {
 	}
 }
 
-// sealed is a version with a floor.
+// sealed returns a version with a floor.
 func sealed(t *testing.T, tenant string, version, floor uint64) []byte {
 	t.Helper()
 	b := bundletest.Bundle(tenant, version)
@@ -61,8 +61,8 @@ func sealed(t *testing.T, tenant string, version, floor uint64) []byte {
 	return bundletest.Sealed(t, b)
 }
 
-// The stored bundle is the last one that could be used; none leads below a floor, to another
-// tenant's, past its end, or to what was not signed.
+// The stored bundle is the last one that could be used. It is never replaced by one that is below a
+// floor, another tenant's, expired, or not signed.
 func TestTake(t *testing.T) {
 	now, m := bundletest.At().Add(time.Hour), member()
 	k, err := Kept{}.Take(m, sealed(t, "acme", 2, 1), 2, 0, now)
@@ -106,7 +106,7 @@ func TestTake(t *testing.T) {
 	}
 }
 
-// A clock that is set back revives nothing, and the file is as private as the
+// An expired bundle stays expired if the clock is set back. The file is as private as the
 // membership.
 func TestKeptTime(t *testing.T) {
 	path, m := filepath.Join(t.TempDir(), "b.json"), member()

@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A fakeFleet takes what one laptop sends, by the book, over real TLS.
+// A fakeFleet stores what one laptop sends, in a real book, over real TLS.
 type fakeFleet struct {
 	wire.UnimplementedMachineServiceHandler
 	t    *testing.T
@@ -36,9 +36,9 @@ type fakeFleet struct {
 	gone chan struct{} // connections that ended
 
 	mu      sync.Mutex // guards all below
-	fail    error      // of the next uploads
-	bad     string     // a session that is refused
-	away    bool       // it does not say what it has
+	fail    error      // error of the next uploads
+	bad     string     // name of a session that is refused
+	away    bool       // it does not answer what it has
 	uploads int
 	asked   int // sessions
 	answer  *wire.FetchBundleResponse
@@ -49,7 +49,7 @@ type fakeFleet struct {
 	at      time.Time
 }
 
-// now is the time of the fleet and of its laptops. Each look at it takes a moment.
+// now returns the time of the fleet and of its laptops. Each call takes a moment.
 func (f *fakeFleet) now() time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -190,7 +190,7 @@ func write(t *testing.T, j journal.Journal, s floodmark.SessionID, n int, word s
 	}
 }
 
-// same holds the copy of all sessions against the journal.
+// same compares the copies of all sessions with the journal.
 func (f *fakeFleet) same(j journal.Journal) {
 	f.t.Helper()
 	for h, err := range j.Heads(f.t.Context(), 0) {
@@ -227,7 +227,7 @@ func once(t *testing.T, l *Link) {
 	}
 }
 
-// Everything is uploaded once, in any amounts and steps; the same process does not send it again.
+// Everything is uploaded once, in any amounts and steps. The same process does not send it again.
 func TestUpload(t *testing.T) {
 	f, j := newFakeFleet(t), journal.NewMemory()
 	write(t, j, "long", 3*partEntries+7, "x")
@@ -253,7 +253,7 @@ func TestUpload(t *testing.T) {
 	if want := int64(3*partEntries + 7 + 3 + 4); list[0].Entries != want || list[0].Sessions != 3 {
 		t.Errorf("%+v, want %d entries", list[0], want)
 	}
-	// Another process begins by asking.
+	// Another process asks first how far the copy is.
 	once(t, newLink(t, f, j, func(*Options) {}))
 	if f.uploads != sent+1 {
 		t.Error("a new process sent what is there")
@@ -265,8 +265,8 @@ func TestUpload(t *testing.T) {
 	}
 }
 
-// Of more sessions than are asked about at once each is asked about once, and
-// none again while nothing happens.
+// If there are more sessions than are asked about at once, each is asked about once, and not again
+// while nothing happens.
 func TestManySessions(t *testing.T) {
 	f, j := newFakeFleet(t), journal.NewMemory()
 	const n = headsAtOnce + 5
@@ -296,7 +296,8 @@ func TestUploadGoesOn(t *testing.T) {
 	if s := l.State(); s.Behind != 0 || s.Trouble != "" || s.Contact.IsZero() {
 		t.Errorf("%+v", s)
 	}
-	// It lost what it had confirmed: found at the next look at everything.
+	// If the fleet lost what it had confirmed, that is found when all sessions are asked about
+	// again.
 	f.set(func() { f.book = machines.NewMemory() })
 	machinestest.Enrolled(t, f.book, "acme", "m1")
 	l.checked = f.now().Add(-2 * recheckEvery)
@@ -304,7 +305,7 @@ func TestUploadGoesOn(t *testing.T) {
 	f.same(j)
 }
 
-// A damaged is a journal with one session that cannot be read.
+// A damaged journal has one session that cannot be read.
 type damaged struct {
 	journal.Journal
 	session floodmark.SessionID
@@ -317,8 +318,8 @@ func (d damaged) Read(ctx context.Context, s journal.Session, after uint64) iter
 	return func(yield func(journal.Entry, error) bool) { yield(journal.Entry{}, journal.ErrBroken) }
 }
 
-// A session that cannot be read here, or that the fleet does not take, keeps no
-// other back. It stays told, and is uploaded once it can be.
+// A session that cannot be read here, or that the fleet refuses, delays no other. It is reported,
+// and is uploaded once that is possible.
 func TestOneSessionKeepsNoOtherBack(t *testing.T) {
 	for trouble, broken := range map[string]bool{"no journal can hold this": false, "floodmark journal verify": true} {
 		f, memory := newFakeFleet(t), journal.NewMemory()
@@ -349,8 +350,7 @@ func TestOneSessionKeepsNoOtherBack(t *testing.T) {
 	}
 }
 
-// A journal that was put back from a copy is told, and nothing of the fleet's is
-// changed.
+// A journal that was restored from a copy is reported, and nothing at the fleet is changed.
 func TestPutBack(t *testing.T) {
 	f, j := newFakeFleet(t), journal.NewMemory()
 	write(t, j, "a", 5, "x")
@@ -371,7 +371,7 @@ func TestPutBack(t *testing.T) {
 	}
 }
 
-// What was erased before it was uploaded is stood for by its tombstone.
+// Entries that were erased before they were uploaded are replaced by their tombstone.
 func TestErased(t *testing.T) {
 	f, j := newFakeFleet(t), journal.NewMemory()
 	write(t, j, "a", 5, "x")
@@ -390,8 +390,7 @@ func TestErased(t *testing.T) {
 	f.same(j)
 }
 
-// Rules are taken before facts are sent, and rules that cannot be used do not
-// keep facts back.
+// Rules are fetched before facts are sent, and unusable rules do not delay facts.
 func TestBundlesFirst(t *testing.T) {
 	f, j := newFakeFleet(t), journal.NewMemory()
 	write(t, j, "a", 1, "x")
@@ -409,8 +408,8 @@ func TestBundlesFirst(t *testing.T) {
 	}
 }
 
-// A link that only fetched rules keeps no connection open once it is closed: a fleet
-// that stops would wait for it.
+// A link that only fetched rules keeps no connection open after Close, because a fleet that stops
+// would wait for the connection.
 func TestCloseEndsConnections(t *testing.T) {
 	f := newFakeFleet(t)
 	l := newLink(t, f, journal.NewMemory(), func(*Options) {})
@@ -421,15 +420,15 @@ func TestCloseEndsConnections(t *testing.T) {
 	<-f.gone
 }
 
-// Run goes on by itself, and stops when it is told.
+// Run continues by itself, and stops when ctx ends.
 func TestRun(t *testing.T) {
 	f, j := newFakeFleet(t), journal.NewMemory()
-	rounds := make(chan struct{}) // without a buffer: none that is over waits there
+	rounds := make(chan struct{}) // without a buffer, so that no finished round waits in it
 	l := newLink(t, f, j, func(o *Options) {
 		o.ReportEvery = time.Nanosecond
 		o.Report = func(ctx context.Context) *wire.ReportMachineRequest {
 			select {
-			case rounds <- struct{}{}: // after all else
+			case rounds <- struct{}{}: // after everything else of the round
 			case <-ctx.Done():
 			}
 			return &wire.ReportMachineRequest{}
@@ -442,7 +441,7 @@ func TestRun(t *testing.T) {
 		<-rounds
 	}
 	write(t, j, "a", 3, "x")
-	<-rounds // it may have begun before that was written
+	<-rounds // this round may have begun before the entries were written
 	<-rounds
 	f.same(j)
 	cancel()

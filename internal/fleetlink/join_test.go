@@ -17,7 +17,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Nothing but TLS that is trusted is spoken to.
+// A laptop sends nothing except over trusted TLS.
 func TestTrust(t *testing.T) {
 	f := newFakeFleet(t)
 	for _, address := range []string{"http://floodmark.example", "floodmark.example", "https://", "https://u:p@floodmark.example", "https://floodmark.example?x=1", "ftp://floodmark.example"} {
@@ -64,7 +64,7 @@ func TestWhyNotJoined(t *testing.T) {
 	}
 }
 
-// What a fleet gives is kept only if it can be read again.
+// A membership is stored only if it can be read again.
 func TestEnrolled(t *testing.T) {
 	f := newFakeFleet(t)
 	key := member().Keys[0]

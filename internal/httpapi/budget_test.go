@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/internal/httpapi"
 )
 
-// All events together are bounded: one more is refused with a reason and a hint, in every protocol,
-// while small ones still pass.
+// The bytes of all events together are bounded. One more event is refused with a reason and a hint,
+// in every protocol, while small events still pass.
 func TestEventsTogetherAreBounded(t *testing.T) {
 	const limit = 8 << 20
 	b := hookframe.NewBudget(limit)

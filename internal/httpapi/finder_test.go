@@ -29,8 +29,8 @@ func (b *slowBook) Find(context.Context, machines.ID) (machines.Machine, machine
 	return machines.Machine{}, "", machines.ErrUnknown
 }
 
-// For any number of supposed machine tokens few are looked up at once; other texts are not looked
-// up at all.
+// However many made-up machine tokens arrive, only a few are looked up at once. Other texts are not
+// looked up at all.
 func TestFewMachinesAreLookedUpAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &slowBook{may: make(chan struct{})}

@@ -113,8 +113,7 @@ func run(t testing.TB, h http.Handler, l net.Listener) {
 	})
 }
 
-// caller makes a client that knows HTTP/1 for http and https, and HTTP/2 where
-// h2 is asked for; see grpc.
+// caller returns a client that speaks HTTP/1 for http and https, and HTTP/2 on request; see grpc.
 func caller(t testing.TB, dial func(context.Context) (net.Conn, error), c *tls.Config) *http.Client {
 	t.Helper()
 	tr := &http.Transport{TLSClientConfig: c, ForceAttemptHTTP2: c != nil}
@@ -123,7 +122,7 @@ func caller(t testing.TB, dial func(context.Context) (net.Conn, error), c *tls.C
 	return &http.Client{Transport: tr}
 }
 
-// grpc is the same client, by HTTP/2 alone, as gRPC needs it.
+// grpc returns the same client with HTTP/2 only, which gRPC needs.
 func grpc(t testing.TB, c *http.Client) *http.Client {
 	t.Helper()
 	old, ok := c.Transport.(*http.Transport)
@@ -138,7 +137,7 @@ func grpc(t testing.TB, c *http.Client) *http.Client {
 	return &http.Client{Transport: tr}
 }
 
-// protocols are the ways to call, each by its own library code.
+// protocols returns clients of all protocols, each with its own library code.
 func protocols(t testing.TB, c *http.Client) map[string]wire.HookServiceClient {
 	t.Helper()
 	const base = "http://test"
@@ -151,7 +150,7 @@ func protocols(t testing.TB, c *http.Client) map[string]wire.HookServiceClient {
 	}
 }
 
-// post sends plain JSON as curl would and returns what came back.
+// post sends plain JSON as curl would, and returns the response.
 func post(t testing.TB, c *http.Client, url, body string, header ...string) (status int, answer string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))

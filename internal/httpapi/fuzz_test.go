@@ -16,9 +16,9 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// FuzzHandleJSON sends any bytes as an event. The answer is a refusal, unless they are an event;
-// then the monitor got the same arguments. Where package hook also decodes the bytes, it decodes
-// the same event.
+// FuzzHandleJSON sends any bytes as an event. If they are no event, the answer is a refusal;
+// otherwise the monitor gets the same arguments. If package hook can decode the bytes, too, it
+// decodes the same event.
 func FuzzHandleJSON(f *testing.F) {
 	for _, s := range []string{
 		``, `{}`, `null`, `[]`, `{"point":"session_end","agent":"a","session":"s"}`,
@@ -65,8 +65,8 @@ func FuzzHandleJSON(f *testing.F) {
 	})
 }
 
-// compact is JSON without blanks, and with the replacement of bytes that are
-// not UTF-8, which both readers make sooner or later.
+// compact returns JSON without blanks, in which bytes that are not UTF-8 are replaced, as both
+// readers do.
 func compact(t *testing.T, args []byte) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -77,7 +77,7 @@ func compact(t *testing.T, args []byte) string {
 }
 
 // FuzzTokenFile reads any bytes as a file of tokens. No token in it permits more than its kind may,
-// or what both kinds may.
+// and none what both kinds may.
 func FuzzTokenFile(f *testing.F) {
 	for _, s := range []string{
 		``, `{}`, `{"version":1}`, `{"version":1,"tokens":[{}]}`,

@@ -82,7 +82,7 @@ func TestPlainJSON(t *testing.T) {
 			t.Errorf("%s: %s (%v)", content, text, err)
 		}
 	}
-	// Arguments that are text already are the arguments, not a text.
+	// Arguments that are sent as a string are taken as the arguments themselves.
 	post(t, c, handleURL, `{"point":"session_end","agent":"a","session":"s","call":{"name":"x","args":"{\"to\": 7}"}}`)
 	if string(got.Call.Args) != `{"to": 7}` {
 		t.Errorf("arguments sent as text arrived as %s", got.Call.Args)
@@ -175,8 +175,8 @@ func TestFailuresRestrict(t *testing.T) {
 	}
 }
 
-// A caller cannot say in this protocol that it replaces commands, so a call for a box is refused,
-// in words of its own: other nodes would refuse it, too.
+// A caller cannot say in this protocol that it replaces commands, so a call for a box is refused
+// with a reason of its own. It is not to be sent to other nodes, which would refuse it, too.
 func TestABoxedYesIsRefused(t *testing.T) {
 	boxed := floodmark.Decision{Verdict: floodmark.Allow}
 	for want, answer := range map[error]hook.Reply{
@@ -258,7 +258,7 @@ func TestEventBytesAtAndBeyondTheLimit(t *testing.T) {
 	if status, answer := post(t, c, handleURL, head+text+tail); status != http.StatusOK || !strings.Contains(answer, "too large") {
 		t.Errorf("beyond the limit: %d %s", status, answer)
 	}
-	const around = 19 // what protobuf and the names add
+	const around = 19 // the bytes that protobuf and the names add
 	client := wire.NewHookServiceClient(c, "http://test")
 	for extra, want := range map[int]string{0: "allow", 1: "restrict"} {
 		ev := &wire.Event{Point: "session_end", Agent: "a", Session: "s", Text: strings.Repeat("x", hook.MaxEventBytes-around-5+extra)}
@@ -308,7 +308,7 @@ func TestSlowBodies(t *testing.T) {
 			t.Errorf("waited for %v", took)
 		}
 		if err != nil {
-			return // hung up on
+			return // the server closed the connection
 		}
 		defer resp.Body.Close()
 		var reply hook.Reply

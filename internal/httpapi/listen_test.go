@@ -23,7 +23,7 @@ type house struct {
 	addr      string
 	called    []string // methods of the owner
 	events    []string // tenants of events
-	refused   []string // who and what
+	refused   []string // callers and methods
 }
 
 func newHouse(t testing.TB) *house {
@@ -88,7 +88,7 @@ func TestAgentTokensReachNoOwnerMethod(t *testing.T) {
 	}
 }
 
-// An unknown caller can call nothing, and an owner's token sends no events.
+// An unknown caller can call no method, and an owner's token cannot send events.
 func TestWhoIsRefused(t *testing.T) {
 	h := newHouse(t)
 	agents, made := create(t, h.tokens, httpapi.Token{Kind: httpapi.AgentKind, Name: "bot"})
@@ -137,8 +137,8 @@ func TestTenantsFollowTheToken(t *testing.T) {
 	}
 }
 
-// A verified client certificate is identified by its spiffe:// name, else by its common name, and
-// only if it was admitted.
+// A verified client certificate is identified by its spiffe:// name or, without one, by its common
+// name, and only if it was admitted.
 func TestCertificates(t *testing.T) {
 	h := newHouse(t)
 	const spiffe = "spiffe://firm.example/agent/7"
@@ -165,7 +165,7 @@ func TestCertificates(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, code, x.want)
 		}
 	}
-	// A bad token beside a good certificate is a bad token.
+	// A bad token together with a good certificate is refused as a bad token.
 	if code := call(t, h.caller(t, a.client("anna")), "https://test"+wire.OwnerServiceForgetProcedure, "connect", false, bearer("x")); code != connect.CodeUnauthenticated {
 		t.Errorf("a bad token: %v", code)
 	}
@@ -184,12 +184,12 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// TCP is TLS 1.3 with a certificate the client believes, or nothing.
+// TCP works only by TLS 1.3 and with a certificate that the client trusts.
 func TestTransport(t *testing.T) {
 	h := newHouse(t)
 	owners, _ := create(t, h.tokens, httpapi.Token{Kind: httpapi.OwnerKind, Name: "anna", May: httpapi.OwnerMay})
 	for name, c := range map[string]*tls.Config{
-		"TLS 1.2":           {RootCAs: h.authority.pool(), MaxVersion: tls.VersionTLS12}, //nolint:gosec // what is to be refused
+		"TLS 1.2":           {RootCAs: h.authority.pool(), MaxVersion: tls.VersionTLS12}, //nolint:gosec // the version that must be refused
 		"another authority": {RootCAs: newAuthority(t).pool(), MinVersion: tls.VersionTLS13},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://test"+wire.OwnerServiceStatusProcedure, strings.NewReader("{}"))

@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/internal/httpapi"
 )
 
-// Two nodes read one file: a token that one makes, expires or revokes changes for the other at its
-// next call.
+// Two nodes read one file. If one node makes, expires or revokes a token, that takes effect at the
+// other at its next call.
 func TestNodesShareTokens(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tokens.json")
 	now := soon()
@@ -29,7 +29,7 @@ func TestNodesShareTokens(t *testing.T) {
 	if who, err := nodes[1].Find(old); err != nil || who.Tenant != "acme" {
 		t.Errorf("made on the other node: %+v, %v", who, err)
 	}
-	// Rotation: both count until the old one is revoked.
+	// Rotation: both tokens are valid until the old one is revoked.
 	next, _, err := nodes[1].Create(httpapi.Token{Kind: httpapi.AgentKind, Tenant: "acme", Name: "build", Expires: now.Add(time.Hour)})
 	if err != nil {
 		t.Fatal(err)

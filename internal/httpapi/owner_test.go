@@ -20,7 +20,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// ownerMethods are all of them, as the description lists them.
+// ownerMethods returns all methods, as the description lists them.
 func ownerMethods() (all []protoreflect.MethodDescriptor) {
 	methods := wire.File_floodmark_v1_owner_proto.Services().ByName("OwnerService").Methods()
 	for i := range methods.Len() {
@@ -33,8 +33,8 @@ func pathOf(m protoreflect.MethodDescriptor) string {
 	return fmt.Sprintf("/%s/%s", m.Parent().FullName(), m.Name())
 }
 
-// call calls any method with an empty message in one protocol, without the
-// library, and returns the code of the answer; 0 is a success.
+// call calls any method with an empty message in one protocol, without the library. It returns the
+// code of the answer; 0 is a success.
 func call(t testing.TB, c *http.Client, url, protocol string, streams bool, header http.Header) connect.Code {
 	t.Helper()
 	body := string(make([]byte, 5))
@@ -65,7 +65,7 @@ func call(t testing.TB, c *http.Client, url, protocol string, streams bool, head
 	return codeOf(t, protocol, streams, resp, string(answer))
 }
 
-// codeOf finds the code where each protocol puts it.
+// codeOf returns the code, which is in another place in each protocol.
 func codeOf(t testing.TB, protocol string, streams bool, resp *http.Response, answer string) (code connect.Code) {
 	t.Helper()
 	switch {
@@ -139,7 +139,7 @@ func TestEveryMethodNeedsItsPermission(t *testing.T) {
 	}
 }
 
-// Errors have a code, and words for people.
+// Each error has a code, and a text for people.
 func TestOwnerErrors(t *testing.T) {
 	var fails error
 	owner := fakeOwner{func(string, httpapi.Identity) error {
@@ -194,7 +194,7 @@ func checkError(t *testing.T, err error, code connect.Code, says string) {
 	}
 }
 
-// An owner's request is read up to its limit, strictly.
+// An owner's request is read up to its limit, and unknown fields are refused.
 func TestOwnerRequests(t *testing.T) {
 	calls := 0
 	owner := fakeOwner{func(string, httpapi.Identity) error { calls++; return nil }}
@@ -211,7 +211,7 @@ func TestOwnerRequests(t *testing.T) {
 	}
 }
 
-// codeOwner tells a code with every question.
+// codeOwner sends a code with every question.
 type codeOwner struct{ fakeOwner }
 
 func (codeOwner) Pending(context.Context, httpapi.Identity, *wire.PendingRequest) (*wire.PendingResponse, error) {

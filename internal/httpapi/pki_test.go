@@ -46,7 +46,7 @@ func (a authority) sign(template *x509.Certificate) tls.Certificate {
 		a.t.Fatal(err)
 	}
 	template.SerialNumber = big.NewInt(1)
-	// Also in a bubble of fake time, which begins in the year 2000.
+	// Valid also in a synctest bubble, whose time begins in the year 2000.
 	template.NotBefore, template.NotAfter = time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)
 	parent, signer := a.cert, a.key
 	if parent == nil {

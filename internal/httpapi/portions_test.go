@@ -15,7 +15,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// uploads takes what it is given, and does nothing else.
+// uploads accepts uploads, and has no other methods.
 type uploads struct{ httpapi.Machines }
 
 func (uploads) Upload(context.Context, httpapi.Identity, *wire.UploadRequest) (*wire.UploadResponse, error) {
@@ -24,7 +24,7 @@ func (uploads) Upload(context.Context, httpapi.Identity, *wire.UploadRequest) (*
 
 const uploadURL = "http://test/" + wire.MachineServiceName + "/Upload"
 
-// byHeader lets a test say which machine calls.
+// byHeader lets a test choose the calling machine by a header.
 func byHeader(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		tenant, name, _ := strings.Cut(r.Header.Get("As"), "/")
@@ -53,10 +53,10 @@ func TestSlowMachinesDelayNoOthers(t *testing.T) {
 				r.Header.Set("Content-Type", "application/json")
 				r.Header.Set("As", who)
 				if resp, err := c.Do(r); err == nil {
-					_ = resp.Body.Close() // it was refused
+					_ = resp.Body.Close() // the response is a refusal
 				}
 			})
-			synctest.Wait() // it sent all that it means to
+			synctest.Wait() // it has sent everything that it will send
 			if !sent.Load() {
 				t.Errorf("%s still sends", who)
 			}

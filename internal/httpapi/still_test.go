@@ -17,7 +17,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// watching is an owner whose Watch goes on until its caller is gone.
+// watching is an owner whose Watch continues until its caller is gone.
 type watching struct{ fakeOwner }
 
 func (watching) Watch(ctx context.Context, _ httpapi.Identity, _ *wire.WatchRequest, send func(*wire.WatchResponse) error) error {
@@ -28,7 +28,7 @@ func (watching) Watch(ctx context.Context, _ httpapi.Identity, _ *wire.WatchRequ
 	return nil
 }
 
-// A changing person is one whose identity provider later reports other groups.
+// A changing finder finds a person, for whom the identity provider later reports other groups.
 type changing struct {
 	mu    sync.Mutex
 	looks int
@@ -55,7 +55,7 @@ func (c *changing) looked() int {
 	return c.looks
 }
 
-// watchAs begins a stream with a token, and has received its first message.
+// watchAs begins a stream with a token, and returns it after its first message.
 func watchAs(t *testing.T, f httpapi.Finders, token string) *connect.ServerStreamForClient[wire.WatchResponse] {
 	t.Helper()
 	a := newAuthority(t)
@@ -67,7 +67,7 @@ func watchAs(t *testing.T, f httpapi.Finders, token string) *connect.ServerStrea
 	web := caller(t, m.dial, &tls.Config{RootCAs: a.pool(), MinVersion: tls.VersionTLS13})
 	r := connect.NewRequest(&wire.WatchRequest{})
 	r.Header().Set("Authorization", "Bearer "+token)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // for one that goes on
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // in case the stream does not end
 	t.Cleanup(cancel)
 	stream, err := connect.NewClient[wire.WatchRequest, wire.WatchResponse](web, "https://test"+wire.OwnerServiceWatchProcedure).CallServerStream(ctx, r)
 	if err != nil {
@@ -81,7 +81,7 @@ func watchAs(t *testing.T, f httpapi.Finders, token string) *connect.ServerStrea
 	return stream
 }
 
-// A stream ends when its token does, so that access is lost for streams as well.
+// A stream ends when its token ends.
 func TestStreamsEndWithTheirToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tokens := openTokens(t, tokenPath(t))
@@ -96,8 +96,8 @@ func TestStreamsEndWithTheirToken(t *testing.T) {
 	})
 }
 
-// A stream continues while its caller is unchanged, and says why it ends: a provider that is down
-// is not a revoked token.
+// A stream continues while its caller is unchanged, and says why it ends: that a provider is down
+// is another reason than a revoked token.
 func TestStreamsSayWhyTheyEnd(t *testing.T) {
 	anna := httpapi.Identity{Tenant: "acme", Name: "anna", Channel: httpapi.ByProvider, May: httpapi.MayView}
 	other, less := anna, anna

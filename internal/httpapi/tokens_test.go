@@ -63,7 +63,7 @@ func TestTokens(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
-	// Another process revokes; here it counts at once.
+	// If another process revokes a token, that takes effect here at once.
 	if err := openTokens(t, path).Revoke(made.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -122,8 +122,7 @@ func TestUnknownTokens(t *testing.T) {
 	}
 }
 
-// No form of the file lets an agent's token permit more than events, and in a malformed file no
-// token counts.
+// No file can permit an agent's token more than events, and no token of a malformed file is valid.
 func TestTokenFileCannotRaiseAnAgent(t *testing.T) {
 	path := tokenPath(t)
 	text, _ := create(t, openTokens(t, path), httpapi.Token{Kind: httpapi.AgentKind, Name: "bot"})

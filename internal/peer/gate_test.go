@@ -2,7 +2,7 @@ package peer
 
 import "testing"
 
-// The table shows a process that may not be dumped as root's.
+// In the table a process that may not be dumped is root's, so the user comes from the socket.
 func TestTheSocketSaysWhichUserItIs(t *testing.T) {
 	g := &Gate{Guarded: NewGuarded(System{}), Users: []int{0, 1000}}
 	c := g.place(Peer{Info: Info{Process: Process{PID: 7}, UID: 0}}, 1000)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The open files say what the system says, the first time as the second.
+// Open files have the same content as the system's, at the first and at the second reading.
 func TestKinSayWhatTheSystemSays(t *testing.T) {
 	k := Local()
 	for range 3 {
@@ -26,7 +26,7 @@ func TestKinSayWhatTheSystemSays(t *testing.T) {
 	}
 }
 
-// Only so many files are open.
+// The number of open files is bounded.
 func TestKinAreBounded(t *testing.T) {
 	k := &Kin{known: map[int]*relative{}}
 	self := os.Getpid()

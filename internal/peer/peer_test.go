@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A machine is a made-up table of processes.
+// A machine is a table of invented processes.
 type machine map[int]Info
 
 func (m machine) Look(pid int) (Info, error) {
@@ -21,7 +21,7 @@ func process(pid, parent int, start uint64, name string, words ...string) Info {
 	return Info{Process: Process{PID: pid, Start: start}, Parent: parent, Name: name, Command: words, Terminal: true}
 }
 
-// desk is a terminal with an agent in it, the agent's shell, and the owner's
+// desk returns a machine with a terminal in which an agent runs, the agent's shell, and the owner's
 // second terminal.
 func desk() machine {
 	m := machine{}
@@ -79,8 +79,8 @@ func TestAnAgentNobodyKnowsIsWhoeverStartedTheHook(t *testing.T) {
 	}
 }
 
-// An agent that runs under another name is found all the same, though its hook
-// program was given the agent's name.
+// An agent that runs under another name is still found, although its hook program was given the
+// agent's name.
 func TestARenamedAgentIsFound(t *testing.T) {
 	m := desk()
 	m[12] = process(12, 11, 20, "helper", "/opt/helper-1.2")
@@ -90,8 +90,8 @@ func TestARenamedAgentIsFound(t *testing.T) {
 	}
 }
 
-// A hook whose agent has ended, or that is tried by hand, must not make an
-// agent of what all terminals descend from.
+// A hook whose agent has ended, or that a person tries by hand, must not make an agent of the
+// process from which all terminals descend.
 func TestTheOwnersTerminalIsNoAgent(t *testing.T) {
 	m := desk()
 	m[14] = process(14, 1, 30, "sh", "sh", "-c", "floodmark-hook codex PreToolUse")
@@ -109,7 +109,7 @@ func TestTheOwnersTerminalIsNoAgent(t *testing.T) {
 	}
 }
 
-// A number that is used again is another process.
+// A process with the number of one that ended is another process.
 func TestAUsedAgainNumberIsNotGuarded(t *testing.T) {
 	m := desk()
 	g := NewGuarded(m)
@@ -144,7 +144,7 @@ func TestWhatCannotBeFoundOutIsAnError(t *testing.T) {
 	}
 }
 
-// restless changes a parent on every look.
+// restless changes a parent at every look.
 type restless struct {
 	machine
 	n *int
@@ -166,7 +166,7 @@ func TestAChangingChainProvesNothing(t *testing.T) {
 	}
 }
 
-// An agent that starts thousands is not forgotten for it.
+// An agent that starts thousands of processes is not forgotten because of that.
 func TestAnAgentIsNotCrowdedOutByItsChildren(t *testing.T) {
 	m := machine{1: process(1, 0, 1, "init"), 2: process(2, 1, 2, "codex")}
 	g := NewGuarded(m)
@@ -207,7 +207,7 @@ func TestTheOldestAreLetGoWhenAllStillRun(t *testing.T) {
 	}
 }
 
-// Below is about parents only, and not about those of one's own agent.
+// Below checks only ancestors, and ignores those of the agent itself.
 func TestBelow(t *testing.T) {
 	m := desk()
 	g := NewGuarded(m)
@@ -222,8 +222,8 @@ func TestBelow(t *testing.T) {
 	}
 }
 
-// The nearest that looks like the agent started the hook, not its wrapper; else
-// the nearest that is no shell; never the process all others descend from.
+// The nearest ancestor that looks like the agent started the hook, not its wrapper. Without one it
+// is the nearest that is no shell, but never the process from which everything descends.
 func TestStarter(t *testing.T) {
 	for name, c := range map[string]struct {
 		chain []Info
@@ -246,7 +246,7 @@ func TestStarter(t *testing.T) {
 	}
 }
 
-// An agent's program need not be called like the agent.
+// An agent's program may have another name than the agent.
 func TestProgramsOfAgents(t *testing.T) {
 	for agent, chain := range map[string][]Info{
 		"claude-code": {process(14, 13, 30, "nu", "nu", "x"), process(13, 12, 21, "claude")},

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// TestProcesses has what real processes show.
+// TestProcesses has the tests that need real processes.
 func TestProcesses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -30,8 +30,8 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// A real process at the other end of a real connection is found, by IPv4 and
-// IPv6, and no other.
+// The real process at the other end of a real connection is found, by IPv4 and IPv6, and no other
+// process is.
 func ofTCP(t *testing.T) {
 	for _, address := range []string{"127.0.0.1:0", "[::1]:0"} {
 		l, err := net.Listen("tcp", address)
@@ -80,7 +80,7 @@ func ofTCP(t *testing.T) {
 	}
 }
 
-// A child is seen below its parent, and no longer once it has ended.
+// A child is found below its parent, and no longer after it has ended.
 func aChildDescendsFromUs(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "sleep", "30")
 	if err := cmd.Start(); err != nil {
@@ -102,7 +102,7 @@ func aChildDescendsFromUs(t *testing.T) {
 	}
 }
 
-// The clock is the one processes begin by.
+// Now uses the same clock as the start times of processes.
 func nowIsTheClockOfProcesses(t *testing.T) {
 	before := Now()
 	cmd := exec.CommandContext(t.Context(), "sleep", "10")
@@ -149,7 +149,7 @@ func child(t *testing.T) (parent *exec.Cmd, below int) {
 	return cmd, below
 }
 
-// An ancestor that ended is not an ancestor any more, though its files were open.
+// An ancestor that ended is not an ancestor any more, although its files were open.
 func kinThatEndedAreGone(t *testing.T) {
 	k := Local()
 	parent, below := child(t)
@@ -165,8 +165,8 @@ func kinThatEndedAreGone(t *testing.T) {
 	}
 }
 
-// A number that another process has now is another process: what was opened for
-// the first says nothing of the second.
+// If another process has the number now, the files that were opened for the first process do not
+// describe the second.
 func aNumberUsedAgainIsReadAnew(t *testing.T) {
 	k := &Kin{known: map[int]*relative{}}
 	parent, below := child(t)
@@ -178,7 +178,7 @@ func aNumberUsedAgainIsReadAnew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k.known[parent.Process.Pid] = r // as if its number had been that one's
+	k.known[parent.Process.Pid] = r // as if its number had been the other process's
 	if p, err := Trace(k, below); err != nil || p.Ancestors[0].PID != parent.Process.Pid || p.Ancestors[0].Name == "sleep" {
 		t.Errorf("a living one of another number: %s, %v", p.Line(), err)
 	}
@@ -190,8 +190,8 @@ func aNumberUsedAgainIsReadAnew(t *testing.T) {
 	}
 }
 
-// A parent whose files were opened after its child was read counts only if the
-// child says the same again.
+// A parent whose files were opened after its child was read is accepted only if the child still
+// names it.
 func aNewParentIsConfirmedByItsChild(t *testing.T) {
 	k := &Kin{known: map[int]*relative{}}
 	_, below := child(t)

@@ -27,7 +27,7 @@ func TestOfNamesWhoConnected(t *testing.T) {
 	go func() {
 		if c, err := net.Dial("unix", l.Addr().String()); err == nil {
 			defer c.Close()
-			c.Read(make([]byte, 1)) // until it is let go
+			c.Read(make([]byte, 1)) // until the connection is closed
 		}
 	}()
 	c, err := l.Accept()
