@@ -23,9 +23,9 @@ type try struct {
 	before map[string]string // files of the project; a value that begins with «-> » is a link
 	change func(*box.Spec)
 	run    string
-	said   string            // what the output has
-	exit   int               // or minus a signal
-	after  map[string]string // files afterwards; «gone» where there is none
+	said   string            // a part of the output
+	exit   int               // exit code, or minus a signal
+	after  map[string]string // files afterwards; «gone» if there is none
 }
 
 func tries() map[string]try {
@@ -70,8 +70,8 @@ func network() string {
 	return name
 }
 
-// othersGroup changes a file of another group. The administrator can have one; for
-// others it is a group of their own beside the first, if they have one, and refused.
+// othersGroup returns a try that changes a file of another group. Root can have such a file. Other
+// users use one of their own further groups, if they have one, and are refused.
 func othersGroup() try {
 	groups, _ := os.Getgroups()
 	give := func(gid int) func(*box.Spec) {
@@ -95,7 +95,7 @@ func uid() string {
 	return string(out)
 }
 
-// What a command does in a box is what it does without one, to the project.
+// A command in a box does the same to the project as without a box.
 func TestBox(t *testing.T) {
 	if told := os.Getenv(childOf); told != "" {
 		var c child
@@ -154,8 +154,8 @@ func TestBox(t *testing.T) {
 	}
 }
 
-// A box that is killed at any moment leaves no process, no mount and no part of what
-// it wrote; the next one in its folder works.
+// A box that is killed at any moment leaves no process, no mount and no part of what it wrote, and
+// the next box in its folder works.
 func (p *programs) killed(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -170,14 +170,14 @@ func (p *programs) killed(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		if i%4 == 3 { // when it runs
+		if i%4 == 3 { // while it runs
 			if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 				t.Fatal(err)
 			}
-		} else { // on the way there
+		} else { // while it starts
 			time.Sleep(time.Duration(i) * 2 * time.Millisecond)
 		}
-		if i%2 == 1 { // stopped, nothing goes on that ends otherwise
+		if i%2 == 1 { // a stopped box cannot clean up by itself
 			_ = c.Process.Signal(syscall.SIGSTOP)
 		}
 		_ = c.Process.Kill()

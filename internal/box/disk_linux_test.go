@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A box is ended when any disk that it writes to has become full, also one that only
-// its /tmp lies on.
+// A box is ended when a disk that it writes to becomes full, also if only its /tmp is on that disk.
 func TestDiskIsGuarded(t *testing.T) {
 	s := &Spec{Folder: t.TempDir(), Temp: t.TempDir() + "/tmp"}
 	if _, err := s.guardDisk(func() {}); err == nil {
@@ -20,7 +19,7 @@ func TestDiskIsGuarded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(s.Temp); err != nil { // of which nothing can be known any more
+	if err := os.Remove(s.Temp); err != nil { // now nothing is known of this disk
 		t.Fatal(err)
 	}
 	<-ended

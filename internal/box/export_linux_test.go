@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// Bubblewrap is the command line that shows what a box shows. Bubblewrap 0.8 has
-// no overlay, so the project is shown as it is.
+// Bubblewrap returns the command line by which bubblewrap shows what a box shows. Bubblewrap 0.8
+// has no overlay, so the project itself is shown.
 func (s *Spec) Bubblewrap(program string) []string {
 	args := []string{program, "--unshare-all", "--die-with-parent", "--tmpfs", "/"}
 	show := func(p string) {

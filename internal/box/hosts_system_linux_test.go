@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/internal/boxticket"
 )
 
-// granted tries a box that may reach one host and one that means the loopback, in a network
-// of its own: what is granted is reached, and nothing else is.
+// granted tries a box that may reach two hosts, of which one name means the loopback, in a network
+// of the test. Only the first host is reached.
 func (p *programs) granted(t *testing.T) {
 	for _, name := range []string{"unshare", "python3"} {
 		if _, err := exec.LookPath(name); err != nil {
@@ -68,7 +68,7 @@ func (p *programs) granted(t *testing.T) {
 	}
 }
 
-// whole tries commands of which nothing is kept if they fail for want of a host.
+// whole tries commands that fail because they cannot reach a host, so that nothing of them is kept.
 func (p *programs) whole(t *testing.T) {
 	const wants = "echo new > sub/README; getent hosts api.example; "
 	for name, c := range map[string]struct {

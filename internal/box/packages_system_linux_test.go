@@ -26,12 +26,12 @@ import (
 	"github.com/floodmark/floodmark/internal/mirrorfetch/registrytest"
 )
 
-// A market is where packages of tests come from: what lies in the caches of this machine, by
-// the protocols of the real registries.
+// A market serves the packages of the tests from the caches of this machine, by the protocols of
+// the real registries.
 type market struct {
 	*registrytest.Registry
-	modules  string // where the go command keeps what it fetched
-	archives string // where npm does
+	modules  string // where the go command stores what it fetched
+	archives string // where npm stores what it fetched
 	wheels   map[string][]byte
 	tarballs map[string]string // path to integrity
 	fetcher  *mirrorfetch.Fetcher
@@ -92,7 +92,7 @@ func (m *market) answer(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// wheel makes a package of Python's with one module.
+// wheel makes a Python package with one module.
 func (m *market) wheel(t *testing.T, name, version, needs string) (pinned string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -120,13 +120,13 @@ func (m *market) wheel(t *testing.T, name, version, needs string) (pinned string
 	return fmt.Sprintf("%s==%s --hash=sha256:%s\n", name, version, hex.EncodeToString(sum[:]))
 }
 
-// A locked project is one with a lock file and a way to see that its packages are there.
+// A locked project has a lock file and a way to check that its packages are there.
 type locked struct {
 	files map[string]string
 	lock  string
 	run   string
 	said  string
-	// modules are what a Go program imports: its lock file is made by the go command.
+	// modules are the modules that a Go program imports. The go command makes its lock file.
 	modules []string
 	// from is a folder of real packages that npm installed.
 	from      string
@@ -141,7 +141,7 @@ func lockedProjects(t *testing.T, m *market) map[string]locked {
 		"go yaml and sh": {"go.yaml.in/yaml/v3", "mvdan.cc/sh/v3/syntax", "golang.org/x/term"}, "go cobra": {"github.com/spf13/cobra"},
 	} {
 		run := "go mod download && go mod verify && go list -deps . >/dev/null && echo here"
-		if name == "go uuid" && os.Getenv("FLOODMARK_MIRROR") != "" { // it takes long, because the library of Go is built, too
+		if name == "go uuid" && os.Getenv("FLOODMARK_MIRROR") != "" { // this takes long, because the library of Go is built, too
 			run = "go build -o /tmp/program . && /tmp/program && go mod verify"
 		}
 		all[name] = locked{lock: "go.sum", modules: modules, run: run, said: "here"}
@@ -162,7 +162,7 @@ func lockedProjects(t *testing.T, m *market) map[string]locked {
 	return all
 }
 
-// write makes the files of a project outside of a box, as its owner would have.
+// write makes the files of a project outside of a box, as its owner would.
 func (l *locked) write(t *testing.T, m *market, s *box.Spec) {
 	t.Helper()
 	for name, text := range l.files {
@@ -201,7 +201,7 @@ func (l *locked) writeGo(t *testing.T, m *market, project string) {
 	}
 }
 
-// writeNpm writes the lock file of what npm installed from the real registry before.
+// writeNpm writes the lock file for packages that npm installed earlier from the real registry.
 func (l *locked) writeNpm(t *testing.T, m *market, project string) {
 	t.Helper()
 	home, err := os.UserHomeDir()
@@ -241,7 +241,7 @@ func (l *locked) writeNpm(t *testing.T, m *market, project string) {
 	}
 }
 
-// packages installs what projects pin, in boxes that have no network but a mirror.
+// packages installs the packages that projects pin, in boxes whose only network is a mirror.
 func (p *programs) packages(t *testing.T) {
 	m, installed := newMarket(t), map[string]int{}
 	for name, l := range lockedProjects(t, m) {
@@ -255,7 +255,7 @@ func (p *programs) packages(t *testing.T) {
 			if exit != 0 || !strings.Contains(said, l.said) {
 				t.Errorf("exit %d: %.3000s", exit, said)
 			}
-			// npm install writes it as it likes.
+			// npm install may rewrite the lock file.
 			if lock := look(filepath.Join(s.Project, l.lock)); lock != lockBefore && !strings.Contains(l.run, "npm install") || strings.Contains(lock, "127.0.0.1") {
 				t.Error("the lock file was changed")
 			}
@@ -279,7 +279,7 @@ func (p *programs) packages(t *testing.T) {
 	noteInstalled(t, installed)
 }
 
-// noteInstalled adds what was counted to the file that FLOODMARK_MIRROR names.
+// noteInstalled adds the counts to the file that FLOODMARK_MIRROR names.
 func noteInstalled(t *testing.T, installed map[string]int) {
 	t.Helper()
 	at := os.Getenv("FLOODMARK_MIRROR")
@@ -303,7 +303,7 @@ func noteInstalled(t *testing.T, installed map[string]int) {
 	}
 }
 
-// fetch fills the mirror with what a lock file pins.
+// fetch fills the mirror with the packages that a lock file pins.
 func (m *market) fetch(t *testing.T, lock string) box.Mirror {
 	t.Helper()
 	data, err := os.ReadFile(lock)

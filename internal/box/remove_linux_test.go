@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// deep makes folders in each other, deeper than a path can name and than there are
-// descriptors.
+// deep makes nested folders, deeper than a path can name and than there are descriptors.
 func deep(t *testing.T, at string) {
 	t.Helper()
 	if err := os.MkdirAll(at, 0o700); err != nil {
@@ -76,8 +75,8 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// What an earlier box began to move in is neither removed nor shown to another command: the process
-// that holds the project's lock finishes it first.
+// Files that an earlier box began to move in are neither removed nor shown to another command. The
+// process that has the project's lock finishes that first.
 func TestNothingRunsBeforeAnEarlierBoxIsFinished(t *testing.T) {
 	root := t.TempDir()
 	s := &Spec{Project: filepath.Join(root, "home", "p"), Home: filepath.Join(root, "home"), Folder: filepath.Join(root, "box")}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A box finds what keeps secrets by its name, wherever it lies in the project.
+// A box finds files that keep secrets by their names, anywhere in the project.
 func TestSecrets(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -37,7 +37,7 @@ func TestSecrets(t *testing.T) {
 		}
 	}
 	want := []string{".env", "[x].txt", "a/.ENV.local", "a/conf/prod/db", "client_secret_1.json", "given", "lib/both.PEM", "node_modules/x/.env", "real/plain", "vendor/y/z/key.pem"}
-	if os.Getuid() != 0 { // others cannot look into every folder
+	if os.Getuid() != 0 { // other users cannot read every folder
 		if err := os.Chmod(filepath.Join(s.Project, "closed"), 0o111); err != nil {
 			t.Fatal(err)
 		}

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What one box has, no other gets: not while the outer process has it, and not while only
-// the first process inside does.
+// A folder that one box has taken is not given to another, neither while the outer process has it
+// nor while only the first process inside does.
 func TestOneBoxHasWhatIsShared(t *testing.T) {
 	one := &Spec{Temp: t.TempDir(), Cache: t.TempDir()}
 	other := &Spec{Temp: one.Temp, Cache: one.Cache}
@@ -36,7 +36,7 @@ func TestOneBoxHasWhatIsShared(t *testing.T) {
 	}
 }
 
-// What a box takes for itself alone right now is not held by another.
+// A folder that another box is just taking cannot be held.
 func TestWhatAnotherTakesIsNotHeld(t *testing.T) {
 	s := &Spec{Temp: t.TempDir()}
 	f, err := os.Open(s.Temp)

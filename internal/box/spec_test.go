@@ -39,7 +39,7 @@ func TestSpec(t *testing.T) {
 	}
 }
 
-// Of the environment only what is named is left.
+// Only listed variables of the environment are left.
 func TestEnvironment(t *testing.T) {
 	got := environment([]string{"PATH=/bin", "LC_ALL=C", "API_KEY=secret", "SSH_AUTH_SOCK=/x", "http_proxy=http://x", "LD_PRELOAD=x", "GOPROXY=https://user:pass@x", "PATHX=y"})
 	if !slices.Contains(got, "PATH=/bin") || !slices.Contains(got, "LC_ALL=C") || !slices.Contains(got, "GOPROXY=off") {

@@ -36,7 +36,7 @@ func newPrograms(t testing.TB, box string) *programs {
 	return &programs{box: box, desk: desk}
 }
 
-// boxed is a command that runs another in a box, and the name of its ticket.
+// boxed returns a command that runs another in a box, and the name of its ticket.
 func (p *programs) boxed(t testing.TB, s *box.Spec, command ...string) (*exec.Cmd, string) {
 	t.Helper()
 	now := time.Now()
@@ -75,7 +75,7 @@ func exitOf(c *exec.Cmd) int {
 	return status.ExitStatus()
 }
 
-// room is a project of its own.
+// room returns a spec with a new project.
 func room(t *testing.T) *box.Spec {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -87,7 +87,7 @@ func room(t *testing.T) *box.Spec {
 	return s
 }
 
-// A command in a box gives the same output and ends in the same way as without.
+// A command in a box gives the same output and ends in the same way as without a box.
 func (p *programs) alike(t *testing.T) {
 	for name, run := range map[string]string{
 		"output":             `echo out; echo err >&2`,
@@ -157,7 +157,7 @@ func (p *programs) signals(t *testing.T) {
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)
 				}
-				// What comes before the end of the command comes at once.
+				// Output that comes before the end of the command is passed on at once.
 				first := make([]byte, len("ready\n"))
 				if _, err := io.ReadFull(out, first); err != nil || string(first) != "ready\n" {
 					t.Fatalf("%q, %v", first, err)
@@ -188,7 +188,7 @@ func (p *programs) outcomes(t *testing.T) {
 	if err != nil || state != boxticket.Ran || exit != -15 || o.Signal != 15 || o.Session != "s" || o.Call != "c" || o.Cut || o.Left {
 		t.Fatalf("%v, %+v, %v, %d: %s", state, o, err, exit, said)
 	}
-	const hash = "7aa7a5359173d05b63cfd682e3c38487f3cb4f7f1d60659fe59fab1505977d4c" // of «new» and a line's end
+	const hash = "7aa7a5359173d05b63cfd682e3c38487f3cb4f7f1d60659fe59fab1505977d4c" // of «new» and a line break
 	want := []boxticket.Change{
 		{Path: "AGENTS.md", Kind: "file", Refused: "something runs or obeys it without being asked to"},
 		{Path: "a", Kind: "file", SHA256: hash},
@@ -219,7 +219,7 @@ func (p *programs) outcomes(t *testing.T) {
 	}
 }
 
-// What another sandbox has mounted in the project is no obstacle.
+// A box also works if another sandbox has mounted something in the project.
 func (p *programs) mounted(t *testing.T) {
 	s := room(t)
 	s.Hidden = []string{"secret", "cfg/secret"}
@@ -262,8 +262,8 @@ func (p *programs) mounted(t *testing.T) {
 	}
 }
 
-// A box that runs beside another of its session sees what that one had in /tmp
-// before, and leaves nothing there.
+// If two boxes of a session run at once, the second sees what was in /tmp before, and leaves
+// nothing there.
 func (p *programs) besideAnother(t *testing.T) {
 	t.Parallel()
 	s := room(t)
@@ -294,7 +294,7 @@ func (p *programs) besideAnother(t *testing.T) {
 	if look(filepath.Join(s.Temp, "mine"))+look(filepath.Join(s.Cache, "own", "mine")) != "" {
 		t.Error("a box wrote to what another had")
 	}
-	// When it is alone again, it does write there, after any change of the folder.
+	// Once it is alone again, it does write there, also if the folder's mode was changed.
 	for range 2 {
 		if exit, said := p.start(t, s, run); exit != 0 || look(filepath.Join(s.Temp, "mine")) != "x\n" || look(filepath.Join(s.Cache, "own", "mine")) != "x\n" {
 			t.Errorf("exit %d, %s", exit, said)
@@ -302,7 +302,7 @@ func (p *programs) besideAnother(t *testing.T) {
 	}
 }
 
-// A command has its standard streams, and not the files behind them.
+// A command gets the standard streams, but not the files behind them.
 func (p *programs) streams(t *testing.T) {
 	t.Parallel()
 	s := room(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/floodmark/floodmark/internal/undo"
 )
 
-// destructive are commands that a person would like to have undone.
+// destructive returns commands that a person might want to undo.
 func destructive() []string {
 	return []string{
 		`rm -rf src`, `rm -rf *`, `rm -rf build deep empty`, `git reset -q --hard HEAD~1`, `git clean -qfdx`, `git checkout -q HEAD~1 -- .`,
@@ -36,7 +36,7 @@ newline" plain`, `sed -i s/a/b/ src/*.go notes.txt`, `cp -r src src2 && rm -r sr
 	}
 }
 
-// laid is a project with all sorts of files and some history.
+// laid returns a project with all sorts of files and some history.
 func laid(t *testing.T, p *programs) *box.Spec {
 	t.Helper()
 	s := room(t)
@@ -54,8 +54,8 @@ newline"; touch -d 2020-02-02 notes.txt; printf 'build/\n' > .git/info/exclude; 
 	return s
 }
 
-// picture is all of a folder: kinds, modes, links, times and content of files. Objects of
-// git that nothing names any more may stay.
+// picture returns everything in a folder: kinds, modes, links, times and content of files. It
+// leaves out git's unnamed objects, which may stay.
 func picture(t *testing.T, folder string) []string {
 	t.Helper()
 	var list []string
@@ -92,7 +92,7 @@ func picture(t *testing.T, folder string) []string {
 	return list
 }
 
-// store keeps what boxes replace.
+// store returns a store for what boxes replace.
 func store(t *testing.T, p *programs) *undo.Store {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -102,7 +102,7 @@ func store(t *testing.T, p *programs) *undo.Store {
 	return &undo.Store{Folder: root, Quota: undo.Quota, Now: time.Now, Lock: func(project string) (io.Closer, error) { return p.desk.Lock(project) }}
 }
 
-// notes are git's log of HEAD.
+// notes returns git's log of HEAD.
 func notes(t *testing.T, s *box.Spec) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(s.Project, ".git", "logs", "HEAD"))
@@ -112,7 +112,7 @@ func notes(t *testing.T, s *box.Spec) string {
 	return string(data)
 }
 
-// looksAt lets git write its list of files again, as a `git status` of the owner may.
+// looksAt lets git rewrite its index, as a `git status` of the owner may.
 func looksAt(t *testing.T, s *box.Spec) {
 	t.Helper()
 	list := filepath.Join(s.Project, ".git", "index")
@@ -130,7 +130,7 @@ func looksAt(t *testing.T, s *box.Spec) {
 	}
 }
 
-// undone does something in a box and takes it back.
+// undone changes a project in a box and undoes that.
 func (p *programs) undone(t *testing.T) {
 	for _, run := range destructive() {
 		t.Run(run, func(t *testing.T) {
@@ -189,7 +189,7 @@ func (p *programs) undone(t *testing.T) {
 	}
 }
 
-// fullDisk moves nothing in where not all of it fits, and leaves nothing there.
+// fullDisk checks that nothing is moved in if not all of it fits, and that nothing is left over.
 func (p *programs) fullDisk(t *testing.T) {
 	s := room(t)
 	s.Undo = undo.Quota

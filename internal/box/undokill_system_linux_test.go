@@ -25,14 +25,13 @@ var (
 	evidence = flag.String("undo-evidence", "", "the file that gets what was counted")
 )
 
-// childOf is the variable by which this program is told to move in or undo, and where to
-// be killed.
+// childOf is the variable that tells this program to move in or undo, and where to be killed.
 const childOf = "FLOODMARK_TEST_CHILD"
 
-// A child is what a process does that is killed on the way.
+// A child describes what a process does, and where it is killed.
 type child struct {
 	Project, Folder, Store string
-	ID                     string // of what is undone; empty: move in
+	ID                     string // id of what is undone; if empty, files are moved in
 	At                     int    // the point at which it is killed
 }
 
@@ -41,7 +40,7 @@ func (c *child) store() *undo.Store {
 	return &undo.Store{Folder: c.Store, Quota: 4 << 30, Now: time.Now, Lock: free}
 }
 
-// do does it in this process.
+// do runs c in this process.
 func (c *child) do() error {
 	passed := 0
 	at := func(string) {
@@ -65,7 +64,7 @@ func (c *child) do() error {
 	return w.MoveIn(list)
 }
 
-// killedAt does it in a process of its own, and reports whether that was killed.
+// killedAt runs c in a separate process, and reports whether that was killed.
 func (c *child) killedAt(t *testing.T, at int) bool {
 	t.Helper()
 	c.At = at
@@ -85,8 +84,8 @@ func (c *child) killedAt(t *testing.T, at int) bool {
 	return false
 }
 
-// written makes a project and what a command wrote above it: files that are new, replaced
-// and gone, folders in place of files, made anew and gone.
+// written makes a project and what a command wrote above it: new, replaced and removed files,
+// folders in place of files, and new and removed folders.
 func written(t *testing.T, r *rand.Rand) *child {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -125,7 +124,7 @@ func written(t *testing.T, r *rand.Rand) *child {
 	return c
 }
 
-// Wherever moving in or undoing is killed, in the end all is done, or nothing.
+// Wherever moving in or undoing is killed, in the end everything is done, or nothing.
 func (p *programs) killedInTheMiddle(t *testing.T) {
 	counted := map[string]int{}
 	for n := 0; counted["kills"] < *kills && n < 10**kills; n++ {
@@ -170,10 +169,10 @@ func (p *programs) killedInTheMiddle(t *testing.T) {
 		counted["moved in as a whole"]++
 	}
 	t.Log(counted)
-	counted["half-written"], counted["lost"] = 0, 0 // each of them ends the test
+	counted["half-written"], counted["lost"] = 0, 0 // each such case ends the test
 	found := map[string]any{}
 	if data, err := os.ReadFile(*evidence); *evidence != "" && err == nil {
-		_ = json.Unmarshal(data, &found) // what is not measured this time stays
+		_ = json.Unmarshal(data, &found) // numbers that are not measured this time stay
 	}
 	found["killed"], found["undone commands"] = counted, p.undid.Load()
 	note(t, found)
@@ -183,7 +182,7 @@ func (p *programs) killedInTheMiddle(t *testing.T) {
 	}
 }
 
-// note writes down what was found.
+// note stores the results.
 func note(t *testing.T, found map[string]any) {
 	t.Helper()
 	if *evidence == "" {
@@ -198,7 +197,7 @@ func note(t *testing.T, found map[string]any) {
 	}
 }
 
-// movedIn returns what is there if no process is killed.
+// movedIn returns the project if no process is killed.
 func movedIn(t *testing.T, seed uint64) []string {
 	t.Helper()
 	c := written(t, rand.New(rand.NewPCG(seed, 1)))
@@ -208,7 +207,7 @@ func movedIn(t *testing.T, seed uint64) []string {
 	return shape(picture(t, c.Project))
 }
 
-// shape is a picture without times, which differ from one project to another.
+// shape returns a picture without times, which differ from one project to another.
 func shape(list []string) (all []string) {
 	for _, line := range list {
 		all = append(all, line[:min(len(line), len(line)-timeLength(line))])
@@ -216,7 +215,7 @@ func shape(list []string) (all []string) {
 	return all
 }
 
-// timeLength is how long the time at the end of a line is.
+// timeLength returns the length of the time at the end of a line.
 func timeLength(line string) int {
 	const hash = 64
 	for i := len(line) - 1; i > hash; i-- {

@@ -15,8 +15,8 @@ import (
 
 var measured = flag.Bool("undo-measure", false, "measure moving in 10, 1,000 and 100,000 files and a build folder of 2 GB")
 
-// measureMovingIn says how long moving in takes, on the disk of the temporary folder: each
-// file is new, then each is replaced, then all are given back.
+// measureMovingIn measures how long moving in takes on the disk of the temporary folder: first each
+// file is new, then each is replaced, then all are restored.
 func (p *programs) measureMovingIn(t *testing.T) map[string]any {
 	if !*measured {
 		return nil
@@ -73,7 +73,7 @@ func (p *programs) measureMovingIn(t *testing.T) map[string]any {
 	return all
 }
 
-// busy is how long this process has had a processor: on a busy machine it waits for most
+// busy returns how long this process has used a processor, because on a busy machine it waits most
 // of the time.
 func busy(t *testing.T) time.Duration {
 	t.Helper()

@@ -18,13 +18,14 @@ import (
 	"github.com/floodmark/floodmark/internal/workspace"
 )
 
-// works plays every row of the page: what it says of a box is what happens in one.
+// works plays every row of the page, and checks that what the page says of a box is what happens in
+// one.
 func (p *programs) works(t *testing.T) {
 	shipped, err := catalog.Shipped()
 	if err != nil {
 		t.Fatal(err)
 	}
-	cache := t.TempDir() // as the boxes of one session share it
+	cache := t.TempDir() // shared, as by the boxes of one session
 	for _, r := range rows(t) {
 		if r.judged {
 			continue
@@ -62,7 +63,7 @@ func (p *programs) works(t *testing.T) {
 	}
 }
 
-// lay makes the project of a row, in a home of its own or outside of the real one.
+// lay makes the project of a row, in a new home folder or outside of the real one.
 func (r row) lay(t *testing.T) *box.Spec {
 	t.Helper()
 	s := room(t)
@@ -126,7 +127,7 @@ func free(t *testing.T) string {
 	return strconv.Itoa(ln.Addr().(*net.TCPAddr).Port)
 }
 
-// play runs the call in a box, with the variables that lead to keys and displays.
+// play runs the call in a box, with variables that name keys and displays.
 func (p *programs) play(t *testing.T, s *box.Spec, r row) (int, string) {
 	t.Helper()
 	c, _ := p.boxed(t, s, "bash", "-c", r.call)

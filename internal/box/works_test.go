@@ -21,35 +21,34 @@ import (
 
 var update = flag.Bool("update", false, "write the page of what works in a box")
 
-// The page that tells people what works in a box is held against testdata/works: what
-// is decided about each call here, what it does in a box by TestBox.
+// The page that says what works in a box is compared with testdata/works: here with what is decided
+// about each call, and in TestBox with what the call does in a box.
 const (
 	worksPage  = "../../docs/reference/works-in-the-box.md"
 	worksBegin = "<!-- rows: written by go generate from internal/box/testdata/works. Change those, not this. -->\n"
 	worksEnd   = "<!-- /rows -->\n"
 )
 
-// A row is one call, what is decided about it once a page was read, and what it does
-// in a box.
+// A row is one call, the decision about it after a page was read, and what it does in a box.
 type row struct {
-	name  string // of its file: the part of the page, and a word
+	name  string // name of its file: the part of the page, and a word
 	title string
-	// answer is works, asks or never; why is the reason in a line.
+	// answer is works, asks or never. why is the reason in one line.
 	answer, why string
 	// decision is the monitor's: contain, allow, confirm or restrict.
 	decision   string
-	background bool     // the call outlives itself
-	needs      []string // programs, without which it is not run in a box
+	background bool     // the command outlives its call
+	needs      []string // programs; if one is missing, the row is not run in a box
 	ordinary   bool     // not for root
-	ownHome    bool     // toolchains lie in the real home
-	judged     bool     // it is not run: a box would show nothing
-	seen       string   // where it was seen, if its programs are not where the gate runs
+	ownHome    bool     // toolchains are in the real home folder
+	judged     bool     // the row is not run, because a box would show nothing
+	seen       string   // where the result was seen, if its programs are not where the gate runs
 
 	call string
-	// What it does in a box: its exit code, or minus a signal, and what its output has.
+	// What the call does in a box: its exit code, or minus a signal, and a part of its output.
 	exit int
 	said []string
-	dial bool // no process outside reaches its HOST_FREE once it says «ready»
+	dial bool // no process outside can connect to its HOST_FREE once it prints «ready»
 
 	before, after string            // shell scripts outside, in the project; after must succeed
 	files         map[string]string // of the project
@@ -91,7 +90,7 @@ func rows(t *testing.T) (list []row) {
 	return list
 }
 
-// set takes one line of a row's head.
+// set reads one line of a row's head.
 func (r *row) set(key, value string) bool {
 	switch key {
 	case "title":
@@ -135,12 +134,12 @@ func (r *row) set(key, value string) bool {
 	return true
 }
 
-// decisions says which decisions an answer of the page can stand for.
+// decisions returns the decisions that an answer of the page can stand for.
 func decisions(answer string) []string {
 	return map[string][]string{"works": {"contain", "allow"}, "asks": {"confirm"}, "never": {"contain", "restrict"}}[answer]
 }
 
-// story is the row's call after a page was read.
+// story returns a story with the row's call after a page was read.
 func (r row) story(t *testing.T) string {
 	t.Helper()
 	args := map[string]any{"command": r.call}
@@ -157,7 +156,7 @@ func (r row) story(t *testing.T) string {
 		"call Bash " + string(text) + " -> " + r.decision + "\n"
 }
 
-// What the page says is decided is decided.
+// The decisions on the page are the monitor's decisions.
 func TestWorksDecisions(t *testing.T) {
 	shipped, err := catalog.Shipped()
 	if err != nil {
@@ -172,14 +171,14 @@ func TestWorksDecisions(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range got.Mistakes {
-			if verdict, _, _ := strings.Cut(m.Got, " "); m.Want != r.decision || verdict != r.decision { // a reason is not on the page
+			if verdict, _, _ := strings.Cut(m.Got, " "); m.Want != r.decision || verdict != r.decision { // reasons are not on the page
 				t.Errorf("%s: %s", r.name, m)
 			}
 		}
 	}
 }
 
-// parts are those of the page, by the first word of a row's name.
+// parts returns the parts of the page, by the first word of a row's name.
 func parts() [][2]string {
 	return [][2]string{
 		{"build", "Building and testing"},
@@ -228,7 +227,7 @@ func TestWorksPage(t *testing.T) {
 	}
 }
 
-// line is the row on the page.
+// line returns the row as it is on the page.
 func (r row) line() string {
 	why := r.why
 	if r.seen != "" {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// moved is a project with what a command did to it, which is not moved in yet.
+// moved returns a project and the changes that a command made to it, which are not moved in yet.
 func moved(t *testing.T) (*Writes, []Change) {
 	t.Helper()
 	root := t.TempDir()
@@ -47,8 +47,8 @@ func tree(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// stopped does something and ends it at a point, as a kill would. It returns whether it
-// came so far.
+// stopped calls do and stops it at a point, as a kill would. It reports whether that point was
+// reached.
 func stopped(at int, do func(at func(string))) (reached bool) {
 	type killed struct{}
 	defer func() {
@@ -65,9 +65,8 @@ func stopped(at int, do func(at func(string))) (reached bool) {
 	return false
 }
 
-// However far a box came before it was killed, in the end all is moved in, or nothing.
-// Giving back what it replaced leaves the project as it was, however often that is
-// killed.
+// Wherever a box is killed, in the end all of its changes are moved in, or none. Restoring what it
+// replaced leaves the project as it was, however often that is killed.
 func TestKilledWhileMovingIn(t *testing.T) {
 	s, list := moved(t)
 	was := tree(t, s.Project)
@@ -106,7 +105,7 @@ func TestKilledWhileMovingIn(t *testing.T) {
 	}
 }
 
-// givenBack gives back what was replaced, and is killed on the way.
+// givenBack restores what was replaced, and is killed on the way.
 func givenBack(t *testing.T, s *Writes, at int, was map[string]string) {
 	t.Helper()
 	done, err := s.Swap().Done()
@@ -128,7 +127,7 @@ func givenBack(t *testing.T, s *Writes, at int, was map[string]string) {
 	}
 }
 
-// apart moves the folder of a box to another disk, where there is one.
+// apart moves the folder of a box to another disk, if there is one.
 func apart(t *testing.T, s *Writes) {
 	t.Helper()
 	other, err := os.MkdirTemp("/dev/shm", "box") //nolint:usetesting // another disk
@@ -164,7 +163,7 @@ func TestAllOrNothing(t *testing.T) {
 	}
 }
 
-// What was changed in the project while the command ran is not replaced.
+// A file that was changed in the project while the command ran is not replaced.
 func TestOvertaken(t *testing.T) {
 	s, _ := moved(t)
 	if err := s.Begin(); err != nil {
@@ -172,7 +171,7 @@ func TestOvertaken(t *testing.T) {
 	}
 	for changedAt(s.Project).Compare(changedAt(s.began())) <= 0 {
 		put(t, s.Project, map[string]string{"tick": "x"})
-		_ = os.Remove(filepath.Join(s.Project, "tick")) // until the clock of the disk goes on
+		_ = os.Remove(filepath.Join(s.Project, "tick")) // until the clock of the disk advances
 	}
 	put(t, s.Project, map[string]string{"a": "edited", "d/y": "edited", "e/z": "new"})
 	list, err := s.Changes()
@@ -186,8 +185,7 @@ func TestOvertaken(t *testing.T) {
 	}
 }
 
-// A folder that became a link since it was looked at leads nowhere, and nothing is moved
-// in.
+// If a folder became a link after it was checked, the link is not followed and nothing is moved in.
 func TestAFolderBecomesALinkWhileMovingIn(t *testing.T) {
 	s, _ := moved(t)
 	put(t, s.Folder, map[string]string{"written/kept.d/x": "new", "written/kept.d/hooks/y": "new", "written/z": "new"})
@@ -222,7 +220,7 @@ func TestAFolderBecomesALinkWhileMovingIn(t *testing.T) {
 	}
 }
 
-// A folder that not even its owner may write to is moved in with what is in it.
+// A folder that its owner may not write to is moved in with its content.
 func TestAReadOnlyFolder(t *testing.T) {
 	s, _ := moved(t)
 	put(t, s.Folder, map[string]string{"written/m/f": "new"})
@@ -268,7 +266,7 @@ func TestTooMuchIsWritten(t *testing.T) {
 	}
 }
 
-// What the plan cannot name, what git would follow and what it would run is not
+// Files whose names do not fit into the plan, that git would follow, or that git would run, are not
 // moved in.
 func TestNotMovedIn(t *testing.T) {
 	root := t.TempDir()
@@ -297,7 +295,7 @@ func TestNotMovedIn(t *testing.T) {
 	}
 }
 
-// A link is followed through what was written and what was there.
+// A link is followed through the new and the old files.
 func TestLinks(t *testing.T) {
 	root := t.TempDir()
 	s := &Writes{Project: filepath.Join(root, "p"), Folder: filepath.Join(root, "box"), Keep: Keep{Guarded: []string{"**/AGENTS.md"}}}
@@ -324,7 +322,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// What settings of the owner lead to is guarded, wherever it lies.
+// A file that the owner's settings name is protected, wherever it is.
 func TestNamed(t *testing.T) {
 	root := t.TempDir()
 	w := &Writes{Project: filepath.Join(root, "p"), Folder: filepath.Join(root, "box"), Home: root, Keep: Keep{Guarded: []string{"**/CLAUDE.md"}}}
@@ -357,7 +355,7 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// What is started or loaded by its name alone is not moved in.
+// A file that is started or loaded by its name alone is not moved in.
 func TestStartedByName(t *testing.T) {
 	root := t.TempDir()
 	s := &Writes{Project: filepath.Join(root, "p"), Folder: filepath.Join(root, "box")}

@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A desk is a screen with a clock that is put forward by hand.
+// A desk is a screen with a clock that the test moves forward.
 type desk struct {
 	cardscreen.Screen
 	at time.Time
@@ -25,7 +25,7 @@ func newDesk() *desk {
 	return d
 }
 
-// draws lets the screen be drawn, and its reader look at it.
+// draws draws the screen, and waits for as long as a reader needs to look at it.
 func (d *desk) draws(width, height int) string {
 	text := join(d.Draw(width, height))
 	d.at = d.at.Add(cardscreen.Moment)
@@ -73,8 +73,8 @@ func TestACardIsTwoLinesAndKeys(t *testing.T) {
 	}
 }
 
-// The owner's own words stand on each card, on one row: a reason gives up its second row for them; a reason that is too long says so
-// at its end. A card never has more than six rows.
+// The owner's own words are on each card, in one row. The reason gives up its second row for them,
+// and says at its end if it is cut. A card never has more than six rows.
 func TestACardWithTheOwnersWords(t *testing.T) {
 	q := asked("t1", "go test ./...")
 	one := q.GetCalls()[0]
@@ -95,7 +95,8 @@ func TestACardWithTheOwnersWords(t *testing.T) {
 	}
 }
 
-// A command that has no room is counted exactly, and a yes waits until its end was shown.
+// The characters of a command that do not fit are counted exactly, and a yes is refused until the
+// end of the command was shown.
 func TestAYesCoversWhatWasShown(t *testing.T) {
 	d := newDesk()
 	long := "echo " + strings.Repeat("0123456789", 100) + "; rm -rf middle; echo end"
@@ -138,7 +139,7 @@ func TestAYesCoversWhatWasShown(t *testing.T) {
 	}
 }
 
-// Pages are of one size of the screen: another size begins anew.
+// The pages depend on the size of the screen. With another size, reading starts again.
 func TestPagesAfterAResize(t *testing.T) {
 	d := newDesk()
 	d.Put(asked("t1", strings.Repeat("x", 2000)))
@@ -155,7 +156,7 @@ func TestPagesAfterAResize(t *testing.T) {
 	if d.press(t, "y") != nil {
 		t.Error("a yes after a resize")
 	}
-	for range 60 { // a key that is pressed faster than it is drawn passes over nothing
+	for range 60 { // a key that is pressed faster than pages are drawn skips none
 		d.press(t, "space")
 	}
 	if got := d.draws(60, 8); !strings.Contains(got, "page 2 of") || d.press(t, "y") != nil {
@@ -167,13 +168,13 @@ func TestPagesAfterAResize(t *testing.T) {
 		}
 		d.press(t, "space")
 	}
-	d.draws(90, 8) // read to its end, and then another size
+	d.draws(90, 8) // read to the end, then the size changes
 	if d.press(t, "y") != nil {
 		t.Error("a yes to pages of another size")
 	}
 }
 
-// A key answers the card that stood there, for a moment at least.
+// A key answers only a card that was on the screen for at least a moment.
 func TestAKeyAnswersWhatWasDrawn(t *testing.T) {
 	d := newDesk()
 	if r, taken := d.Key("y"); r != nil || taken {
@@ -222,8 +223,8 @@ func TestAKeyAnswersWhatWasDrawn(t *testing.T) {
 	}
 }
 
-// What cannot be shown cannot be approved; a monitor that says nothing of a call
-// gets no yes for it either.
+// A call that cannot be shown cannot be approved. Nor can a call of which the monitor sends
+// nothing.
 func TestNoYesWithoutTheCall(t *testing.T) {
 	for name, change := range map[string]func(q *wire.Question){
 		"lost":      func(q *wire.Question) { q.Calls[0].Lost = 7 },
@@ -248,7 +249,7 @@ func TestNoYesWithoutTheCall(t *testing.T) {
 	}
 }
 
-// The newest that an agent waits for comes first; those of ended turns go away.
+// The newest question that an agent waits for comes first. Questions of ended turns are removed.
 func TestWhichCardComesFirst(t *testing.T) {
 	d := newDesk()
 	old, newer := asked("t1", "old"), asked("t2", "newer")
@@ -279,7 +280,7 @@ func TestWhichCardComesFirst(t *testing.T) {
 	}
 }
 
-// At a fleet a ticket answers; where a place has to be said, it is typed.
+// In a fleet an answer names the ticket. If a place has to be named, it is typed.
 func TestAtAFleet(t *testing.T) {
 	d := newDesk()
 	d.Fleet = true
@@ -300,8 +301,8 @@ func TestAtAFleet(t *testing.T) {
 	}
 }
 
-// A card has at most six rows of so many columns, whatever it says, and only its first
-// rows begin without a mark.
+// A card has at most six rows of so many columns, whatever the question says, and only rows that
+// begin a text have no mark.
 func FuzzCard(f *testing.F) {
 	f.Add("rm -rf 界界界\nWhy: all is well\ny yes", "page\n$ ls", 80)
 	f.Fuzz(func(t *testing.T, what, why string, width int) {

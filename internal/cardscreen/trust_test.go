@@ -11,7 +11,7 @@ import (
 
 const told = "9c1185a5c5e9fc54612808977ee8f548b2258d31"
 
-// ledTo is a question that a message of a group led to.
+// ledTo returns a question that a message of a group led to.
 func ledTo() *wire.Question {
 	q := asked("t1", "git push")
 	one := q.GetCalls()[0]
@@ -23,7 +23,7 @@ func ledTo() *wire.Question {
 	return q
 }
 
-// A trusting desk may vouch, and keeps what it was told to.
+// newTrusting returns a desk that may trust sources, and the requests that it sent.
 func newTrusting() (d *desk, sent *[]*wire.EndorseRequest) {
 	d, sent = newDesk(), &[]*wire.EndorseRequest{}
 	d.Vouch = func(r *wire.EndorseRequest) { *sent = append(*sent, r) }
@@ -57,20 +57,20 @@ func TestASourceIsTrustedByTwoKeys(t *testing.T) {
 	}
 	d.Vouched(&wire.EndorseResponse{Done: true, Notice: "Endorsed: message from bob (local).", Mark: &wire.Label{Trust: "local", Secrecy: "internal"}})
 	after := ledTo()
-	after.GetCalls()[0].Sources[0].Label.Trust = "local" // as the monitor tells it from now on
+	after.GetCalls()[0].Sources[0].Label.Trust = "local" // as the monitor sends it from now on
 	d.Put(after)
 	if got := d.draws(100, 24); !strings.HasPrefix(got, "Endorsed: message from bob (local). The session's mark is local, internal. Answer this question") || strings.Contains(got, "t trust") {
 		t.Errorf("after it:\n%s", got)
 	}
-	if r := d.press(t, "y"); r.GetVerb() != "approve" { // the question waits as before
+	if r := d.press(t, "y"); r.GetVerb() != "approve" { // the question still waits
 		t.Errorf("%v, %q", r, d.Notice)
 	}
 }
 
-// Draw80 draws without showing it.
+// Draw80 draws, but does not wait for a reader.
 func (d *desk) Draw80() string { return join(d.Draw(80, 24)) }
 
-// A name that others chose ends at its own quotation mark.
+// A name that others chose cannot close the quotation marks around it.
 func TestANameEndsWhereItEnds(t *testing.T) {
 	d, _ := newTrusting()
 	q := ledTo()
@@ -83,7 +83,7 @@ func TestANameEndsWhereItEnds(t *testing.T) {
 	}
 }
 
-// A question that is told again may name something else: that was not shown.
+// A question that is updated may name another source, which was not shown yet.
 func TestAnotherSourceIsNotTrusted(t *testing.T) {
 	d, sent := newTrusting()
 	d.Put(ledTo())
@@ -98,7 +98,7 @@ func TestAnotherSourceIsNotTrusted(t *testing.T) {
 	}
 }
 
-// No other key than enter trusts, and none answers the card behind the confirmation.
+// No key but enter trusts a source, and none answers the card behind the confirmation.
 func TestOneKeyTrustsNothing(t *testing.T) {
 	for _, key := range []string{"t", "y", "n", "a", "2", "esc", "q", "space", "d", "?", "up"} {
 		d, sent := newTrusting()
@@ -130,7 +130,7 @@ func TestOneKeyTrustsNothing(t *testing.T) {
 	}
 	d.press(t, "t")
 	d.draws(80, 24)
-	elsewhere := ledTo() // it was trusted elsewhere
+	elsewhere := ledTo() // the source was trusted elsewhere
 	elsewhere.Seen, elsewhere.GetCalls()[0].Sources[0].Label.Trust = "other", "local"
 	d.Put(elsewhere)
 	d.draws(80, 24)
@@ -150,14 +150,14 @@ func TestOneKeyTrustsNothing(t *testing.T) {
 	d.Put(ledTo())
 	d.draws(80, 24)
 	d.press(t, "t")
-	d.draws(80, 5) // no room for all of it
+	d.draws(80, 5) // not all of it fits
 	if d.press(t, "enter"); len(*sent) != 0 {
 		t.Error("trusted what was not shown")
 	}
 }
 
-// The key is there for one source that the reason names and that never came from below
-// shared, and where the monitor would let this terminal vouch.
+// The key exists only for a single source that the reason names and that came in as shared, and
+// only if the monitor lets this terminal trust sources.
 func TestWhereNoSourceIsTrusted(t *testing.T) {
 	level := func(trust string) func(*desk, *wire.Question) {
 		return func(_ *desk, q *wire.Question) {
@@ -205,8 +205,8 @@ func TestWhereNoSourceIsTrusted(t *testing.T) {
 	}
 }
 
-// Where the monitor refuses, its reason is shown and the key stays. At a fleet no codes are
-// shown, and the login is what counts.
+// If the monitor refuses, its reason is shown and the key stays. In a fleet no codes are shown; the
+// login decides.
 func TestATrustThatIsRefused(t *testing.T) {
 	d, sent := newTrusting()
 	d.Fleet = true
@@ -226,7 +226,8 @@ func TestATrustThatIsRefused(t *testing.T) {
 	}
 }
 
-// ? shows what each key does, also where nothing waits; no key answers what it hides.
+// ? shows what each key does, also if no question waits. No key answers the card that the help
+// hides.
 func TestTheKeysAreShown(t *testing.T) {
 	d, _ := newTrusting()
 	d.press(t, "?")
@@ -256,7 +257,7 @@ func TestTheKeysAreShown(t *testing.T) {
 	}
 }
 
-// What waits for an agent comes first in a list, and of these the newest.
+// The questions that an agent waits for come first in a list, the newest of them at the top.
 func TestTheOrderOfAList(t *testing.T) {
 	over, old, newer := asked("t1", "over"), asked("t2", "old"), asked("t3", "newer")
 	over.Over = true

@@ -31,7 +31,7 @@ func call(socket, stdin string, args ...string) called {
 	return called{out.String(), errs.String(), exit}
 }
 
-// daemon takes every connection and lets serve have it, until the test ends.
+// daemon accepts every connection and passes it to serve, until the test ends.
 func daemon(t *testing.T, serve func(net.Conn)) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s")
@@ -53,7 +53,7 @@ func daemon(t *testing.T, serve func(net.Conn)) string {
 	return path
 }
 
-// says answers every question with bytes.
+// says returns a server that answers every question with bytes.
 func says(data []byte) func(net.Conn) {
 	return func(conn net.Conn) {
 		if _, err := hookframe.ReadRequest(conn); err == nil {
@@ -123,7 +123,7 @@ func refused(agent, event string, got called) bool {
 	return got.exit == 2 && got.stdout == ""
 }
 
-// everyEvent is every agent's every event.
+// everyEvent returns all events of all agents.
 func everyEvent() []string {
 	return []string{
 		"codex PreToolUse", "codex PostToolUse", "codex UserPromptSubmit", "codex Stop", "codex SubagentStop", "codex SubagentStart", "codex SessionStart", "codex SessionEnd",
@@ -176,7 +176,7 @@ func TestWrongUseIsANo(t *testing.T) {
 	}
 }
 
-// Standard input that never ends does not hold the answer back.
+// Standard input that never ends does not delay the answer.
 func TestSilentAgentIsRefusedInTime(t *testing.T) {
 	r, w := io.Pipe()
 	defer w.Close()
@@ -242,7 +242,8 @@ func TestTheSettingsChooseTheMonitor(t *testing.T) {
 	}
 }
 
-// An answer of another version names both, so that a person knows which to update.
+// The error for an answer of another version names both versions, so that a person knows which
+// program to update.
 func TestAnAnswerOfAnotherVersionNamesBoth(t *testing.T) {
 	path := daemon(t, says(frame(`{"v":2,"stdout":"","stderr":"","exit":0}`)))
 	got := call(path, `{}`, "codex", "PreToolUse")
@@ -251,7 +252,7 @@ func TestAnAnswerOfAnotherVersionNamesBoth(t *testing.T) {
 	}
 }
 
-// A single request for help gets it; with any other argument it is a denial.
+// The argument for help alone prints the help; together with any other argument it is a denial.
 func TestHelp(t *testing.T) {
 	for _, word := range []string{"-h", "-help", "--help", "help"} {
 		got := call("/nowhere", "", word)
@@ -267,9 +268,10 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// A hook answers after half of its time in the settings, for every event in them, even where an
-// agent runs what its hook is late for: there the shell around the hook is the limit, and the agent
-// waits for an hour. And every event in them is in the list of refusals above.
+// A hook answers within half of its time in the settings, for every event in them. That is so even
+// if the agent lets a call run when its hook is late: then the shell around the hook sets the
+// limit, and the agent waits for an hour. Every event in the settings is also in the list of
+// refusals above.
 func TestDeadlinesAreHalfOfTheSettings(t *testing.T) {
 	files, err := filepath.Glob("../../integrations/*/*.json")
 	if err != nil {
@@ -281,7 +283,7 @@ func TestDeadlinesAreHalfOfTheSettings(t *testing.T) {
 			agent, name, _ := strings.Cut(event, " ")
 			got := deadlineOf(agent, name)
 			switch patient := agent != "cursor" && limit.shell == 15*time.Second; {
-			case limit.person > 0: // half of what the agent gives it, or less
+			case limit.person > 0: // at most half of the agent's time
 				if limit.shell <= limit.person+2*got || limit.agent < 2*limit.shell {
 					t.Errorf("%s: %v", event, limit)
 				}
@@ -304,12 +306,12 @@ func TestDeadlinesAreHalfOfTheSettings(t *testing.T) {
 
 // A limit is how long a hook may take.
 type limit struct {
-	agent  time.Duration // gives up after it
-	shell  time.Duration // ends it after that; zero: never
-	person time.Duration // that a person is given
+	agent  time.Duration // after which the agent gives up
+	shell  time.Duration // after which the shell ends the hook; zero: never
+	person time.Duration // the time for a person
 }
 
-// limits are those of each hook of a settings file.
+// limits returns the limits of each hook in a settings file.
 func limits(t *testing.T, file string) map[string]limit {
 	t.Helper()
 	data, err := os.ReadFile(file)

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// A house is an account of its own with the real daemon beside the hook program.
+// A house is an account with the real daemon beside the hook program.
 type house struct {
 	t         *testing.T
 	home, bin string
@@ -37,12 +37,12 @@ func newHouse(t *testing.T) house {
 	}
 	t.Cleanup(func() {
 		h.stop()
-		_ = os.RemoveAll(dir) // the system cleans up what is left
+		_ = os.RemoveAll(dir) // the system removes what is left
 	})
 	return h
 }
 
-// daemons are the processes of this house's daemon.
+// daemons returns the processes of this house's daemon.
 func (h house) daemons() []int {
 	var pids []int
 	all, err := filepath.Glob("/proc/[0-9]*/exe")
@@ -51,7 +51,7 @@ func (h house) daemons() []int {
 	}
 	for _, exe := range all {
 		if at, err := os.Readlink(exe); err != nil || at != filepath.Join(h.bin, daemonName) {
-			continue // of another user, or gone by now
+			continue // another user's, or gone
 		}
 		if pid, err := strconv.Atoi(strings.Split(exe, "/")[2]); err == nil {
 			pids = append(pids, pid)
@@ -71,11 +71,11 @@ func (h house) until(what string, is func() bool) {
 	h.t.Helper()
 	h.t.Logf("until %s", what)
 	for !is() {
-		time.Sleep(10 * time.Millisecond) // the daemon is not our child: nothing tells of its end
+		time.Sleep(10 * time.Millisecond) // the daemon is not our child, so nothing reports its end
 	}
 }
 
-// hook runs one hook, in the account's own way.
+// hook runs one hook, as the account would.
 func (h house) hook(env map[string]string, args ...string) called {
 	var out, errs strings.Builder
 	s := &starter{
@@ -97,7 +97,7 @@ func TestTheDaemonIsStartedIfNeeded(t *testing.T) {
 		t.Skip("it builds and starts the real daemon")
 	}
 	h := newHouse(t)
-	h.manyAtOnce() // on an account that never had one
+	h.manyAtOnce() // on an account that never had a daemon
 	h.stop()
 	var cold, worked []time.Duration
 	for range 5 {
@@ -113,7 +113,7 @@ func TestTheDaemonIsStartedIfNeeded(t *testing.T) {
 	t.Logf("with the daemon's start: %v, of which it worked %v", cold, worked)
 }
 
-// worked is how long the daemon has computed.
+// worked returns how long the daemon has used a processor.
 func (h house) worked() time.Duration {
 	h.t.Helper()
 	const perTick = 10 * time.Millisecond
@@ -124,7 +124,7 @@ func (h house) worked() time.Duration {
 			h.t.Fatal(err)
 		}
 		fields := strings.Fields(string(data[strings.LastIndex(string(data), ")")+1:]))
-		for _, field := range fields[11:13] { // in the program, and for it in the system
+		for _, field := range fields[11:13] { // user time and system time
 			n, err := strconv.Atoi(field)
 			if err != nil {
 				h.t.Fatal(err)
@@ -135,7 +135,7 @@ func (h house) worked() time.Duration {
 	return all
 }
 
-// alone checks that there is one daemon and that it has nothing of ours.
+// alone checks that there is one daemon, and that it shares nothing with us.
 func (h house) alone() {
 	h.t.Helper()
 	pids := h.daemons()

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Only the account's own monitor is started; variables do not choose another.
+// Only the account's own monitor is started. Variables do not choose another.
 func TestVariablesChooseNoDaemon(t *testing.T) {
 	s := &starter{uid: 1000, home: func() (string, error) { return "/home/dev", nil }}
 	const usual, runtime = "/home/dev/.local/state/floodmark/run/hook.sock", "/run/user/1000/floodmark/hook.sock"
@@ -44,8 +44,8 @@ func TestVariablesChooseNoDaemon(t *testing.T) {
 	}
 }
 
-// The home folder comes only from the system's list of users: an account that is not in it has
-// none, even if HOME is set.
+// The home folder comes only from the system's list of users. An account that is not in the list
+// has none, even if HOME is set.
 func TestHomeIsNoVariable(t *testing.T) {
 	const users = "root:x:0:0:root:/root:/bin/sh\n#dev:x:1000:1000::/tmp/evil:/bin/sh\n+:x:1000:1000::/tmp/evil:/bin/sh\n" +
 		":x:1000:1000::/tmp/evil:/bin/sh\nx:1000:1000::/tmp/evil:/bin/sh\ndev:x:1000:1000:Dev,,,:/home/dev:/bin/sh\ntwin:x:1000:1000::/tmp/evil:/bin/sh\n"
@@ -110,7 +110,7 @@ func TestTheProgramBesideUs(t *testing.T) {
 	}
 }
 
-// A daemon that does not come up is a denial within the deadline.
+// If the daemon does not start, the answer is a denial within the deadline.
 func TestFailedStartIsANo(t *testing.T) {
 	dir, err := os.MkdirTemp("", "fm") //nolint:usetesting // the name of a socket is short
 	if err != nil {
@@ -138,7 +138,7 @@ func TestFailedStartIsANo(t *testing.T) {
 	}
 }
 
-// Wake starts nothing where a listener exists, and nothing at an unusual place.
+// Wake starts nothing if there is a listener, or if the place is unusual.
 func TestWake(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "hook.sock")
 	none := func(string) string { return "" }

@@ -20,7 +20,7 @@ func TestLongWordsAreBroken(t *testing.T) {
 			}
 		}
 	}
-	// In a time that grows with the square of the length this takes hours.
+	// If the time grew with the square of the length, this would take hours.
 	if n := len(Wrap(strings.Repeat("x", 1<<20), 80, wholeWord)); n < 1<<20/80 {
 		t.Errorf("a megabyte has %d lines", n)
 	}

@@ -22,7 +22,7 @@ func text(p string) string {
 
 func always(string) bool { return true }
 
-// What was kept of a file is not changed by another name of it.
+// A kept file is not changed by another name of the original.
 func TestAFileWithTwoNames(t *testing.T) {
 	root := t.TempDir()
 	s := &Swap{Root: filepath.Join(root, "p"), Folder: filepath.Join(root, "s"), Name: "in", Limit: 1 << 20}
@@ -46,7 +46,7 @@ func TestAFileWithTwoNames(t *testing.T) {
 	}
 }
 
-// A folder that not even its owner may write to is taken away, and comes back as it was.
+// A folder that its owner may not write to is taken away, and comes back unchanged.
 func TestAReadOnlyFolder(t *testing.T) {
 	root := t.TempDir()
 	s := &Swap{Root: filepath.Join(root, "p"), Folder: filepath.Join(root, "s"), Name: "in", Limit: 1 << 20}
@@ -87,8 +87,8 @@ func TestAReadOnlyFolder(t *testing.T) {
 	}
 }
 
-// More than may be kept is not, and can be neither given back nor lost by a step that
-// fails.
+// If more is replaced than may be kept, nothing is kept. It cannot be restored then, but a step
+// that fails does not lose it.
 func TestTooMuchToKeep(t *testing.T) {
 	root := t.TempDir()
 	s := &Swap{Root: filepath.Join(root, "p"), Folder: filepath.Join(root, "s"), Name: "in", Limit: 1000}

@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// One has it, the next waits, and who waits too long is told.
+// One caller has the lock, the next waits, and one that waits too long gets an error.
 func TestLock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "f.lock")
@@ -39,7 +39,7 @@ func TestLock(t *testing.T) {
 	})
 }
 
-// What others can read is not read, and a change that fails changes nothing.
+// A file that others can read is not read, and a change that fails changes nothing.
 func TestChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "folder", "f")
@@ -83,7 +83,7 @@ func TestChange(t *testing.T) {
 	})
 }
 
-// A file that is being replaced is read as it was or as it is.
+// A reader of a file that is being replaced gets the old or the new content.
 func TestReadWhileItIsReplaced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "own")
 	if err := wholefile.Replace(path, []byte("one"), 0o600); err != nil {
@@ -115,8 +115,8 @@ func TestReadWhileItIsReplaced(t *testing.T) {
 	}
 }
 
-// A copy of the open file, as a program that is being started has for a moment,
-// does not keep the lock.
+// A program that is being started has a copy of every open file for a moment. Such a copy does not
+// keep the lock.
 func TestALockThatSomebodyElseHasOpen(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "lock")
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -135,7 +135,7 @@ func TestALockThatSomebodyElseHasOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone, cancel := context.WithCancel(t.Context())
-	cancel() // it does not wait
+	cancel() // no caller waits any more
 	free, err := wholefile.Lock(gone, path)
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,7 @@ func TestReadLimit(t *testing.T) {
 	}
 }
 
-// What a crash left half-written is not in the way, and nothing is left behind.
+// A file that a crash left half written is not in the way, and no file is left over.
 func TestReplace(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
