@@ -13,19 +13,19 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// left is a session's artifact, at the entry it has just made.
+// left returns an artifact of a session, written with its newest entry.
 func left(c *Chain, key, body string) journal.Artifact {
 	return journal.Artifact{
 		Tenant: c.Session.Tenant, Key: floodmark.DigestOf(key), Session: c.Session.ID, Seq: c.Last.Seq, Body: []byte(body),
 	}
 }
 
-// gone removes a session's artifact up to a version.
+// gone returns the removal of a session's artifact up to a version.
 func gone(c *Chain, key string, seq uint64) journal.Artifact {
 	return journal.Artifact{Tenant: c.Session.Tenant, Key: floodmark.DigestOf(key), Session: c.Session.ID, Seq: seq}
 }
 
-// leave appends an entry with artifacts.
+// leave appends entries with artifacts.
 func leave(t *testing.T, j journal.Journal, r journal.Record, words ...journal.Artifact) {
 	t.Helper()
 	b := batch(r)
@@ -104,7 +104,7 @@ func artifactsRefused(t *testing.T, j journal.Journal) {
 	wantArtifacts(t, j, "", []string{"x", "y"}, "s 1 kept")
 }
 
-// artifactsOfTwo has sessions take over each other's artifacts concurrently: in any order, none is
+// artifactsOfTwo lets sessions take over each other's artifacts concurrently. In any order, none is
 // lost.
 func artifactsOfTwo(t *testing.T, j journal.Journal) {
 	const writers, words = 6, 12
@@ -244,7 +244,8 @@ func wantLost(t *testing.T, j journal.Journal, want ...string) {
 	}
 }
 
-// artifactsMissed has artifacts replaced, taken over and erased: none of them is reported as lost.
+// artifactsMissed lets artifacts be replaced, taken over and erased. None of them is reported as
+// lost.
 func artifactsMissed(t *testing.T, j journal.Journal) {
 	a, b, c := NewChain("", "a"), NewChain("", "b"), NewChain("t", "a")
 	keep(t, j, a, left(a, "x", "1"), left(a, "y", "1"))

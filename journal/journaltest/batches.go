@@ -39,7 +39,7 @@ func allOrNothing(t *testing.T, j journal.Journal) {
 	b.Verify(t, j)
 }
 
-// wantPostings compares what is kept for the given texts.
+// wantPostings compares the stored indexes of the given texts.
 func wantPostings(t *testing.T, j journal.Journal, tenant string, want map[string]string, ask ...string) {
 	t.Helper()
 	var digests []floodmark.Digest

@@ -50,7 +50,7 @@ func (c *Chain) Peek(t testing.TB, texts ...string) journal.Record {
 	return journal.Record{Session: c.Session, After: c.Last, Entries: entries}
 }
 
-// batch is what one event writes.
+// batch returns a batch of records.
 func batch(records ...journal.Record) journal.Batch { return journal.Batch{Records: records} }
 
 func appendAll(t testing.TB, j journal.Journal, records ...journal.Record) {
@@ -96,7 +96,7 @@ func (c *Chain) Verify(t testing.TB, j journal.Journal) {
 	c.verify(t, j, 0)
 }
 
-// verify compares what is kept after an entry.
+// verify compares the stored entries after an entry.
 func (c *Chain) verify(t testing.TB, j journal.Journal, after uint64) {
 	t.Helper()
 	got, err := drain(j.Read(context.WithoutCancel(t.Context()), c.Session, after))
@@ -122,18 +122,18 @@ func (c *Chain) verify(t testing.TB, j journal.Journal, after uint64) {
 	}
 }
 
-// same compares two entries in all they hold.
+// same reports whether two entries are equal in all fields.
 func same(a, b journal.Entry) bool {
 	return a.Seq == b.Seq && a.At == b.At && a.Prev == b.Prev && a.Hash == b.Hash && a.Kind == b.Kind && bytes.Equal(a.Body, b.Body)
 }
 
-// count is how many entries a session has.
+// count returns how many entries a session has.
 func count(t testing.TB, j journal.Journal, s journal.Session) int {
 	t.Helper()
 	return len(collect(t, j.Read(t.Context(), s, 0)))
 }
 
-// text is n bytes that differ from call to call by i.
+// text returns n bytes that differ for each i.
 func text(i, n int) string {
 	return strings.Repeat(fmt.Sprintf("%08d", i), n/8+1)[:n]
 }

@@ -96,8 +96,7 @@ func closed(t *testing.T, j journal.Journal) {
 	wantErr(t, "recent", err, journal.ErrClosed)
 }
 
-// closeUnderLoad closes a journal while many append to it, and returns what
-// was acknowledged.
+// closeUnderLoad closes a journal during many appends, and returns what was acknowledged.
 func closeUnderLoad(t *testing.T, j journal.Journal) []*Chain {
 	chains := make([]*Chain, 16)
 	started := make(chan struct{}, len(chains))

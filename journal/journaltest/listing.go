@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// head is a Head without its mark, which is valid only in its journal.
+// A head is a Head without its mark, which is valid only in its journal.
 type head struct {
 	Session journal.Session
 	Link    journal.Link
@@ -21,7 +21,7 @@ func (c *Chain) head() head {
 	return head{c.Session, c.Last, c.Entries[len(c.Entries)-1].At}
 }
 
-// lastOf keeps the last head of each session, in order.
+// lastOf returns the last head of each session, in order.
 func lastOf(all []journal.Head) (last []head) {
 	for i, h := range all {
 		later := func(o journal.Head) bool { return o.Session == h.Session }
@@ -107,7 +107,7 @@ func headsMany(t *testing.T, j journal.Journal) {
 	}
 	var order []int
 	for i := range 700 {
-		k := i * 7 % 600 // some twice
+		k := i * 7 % 600 // some sessions twice
 		if chains[k] == nil {
 			chains[k] = NewChain("", fmt.Sprint("s", k))
 		}

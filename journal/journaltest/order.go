@@ -111,7 +111,7 @@ func sameAgain(t *testing.T, j journal.Journal) {
 	d.Verify(t, j)
 }
 
-// racers is how many try to be next at once.
+// racers is how many writers try to append the next entry at once.
 const racers = 8
 
 func rounds() int {
@@ -121,8 +121,8 @@ func rounds() int {
 	return 100
 }
 
-// large skips tests of one goroutine with many megabytes: under the race detector they take minutes
-// and find nothing.
+// large skips tests of one goroutine with many megabytes under the race detector, because they take
+// minutes and find nothing there.
 func large(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -175,7 +175,7 @@ func sameRace(t *testing.T, j journal.Journal) {
 	c.Verify(t, j)
 }
 
-// race appends all at once and returns the results.
+// race makes all appends at once and returns their results.
 func race(t *testing.T, j journal.Journal, tries []journal.Record) []error {
 	results := make([]error, len(tries))
 	begin := make(chan struct{})

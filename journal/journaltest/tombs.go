@@ -51,7 +51,7 @@ func snapshots(t *testing.T, j journal.Journal) {
 	c.Verify(t, j)
 }
 
-// tombstone replaces all entries of chain c.
+// tombstone returns a tombstone for all entries of chain c.
 func tombstone(c *Chain) journal.Tombstone {
 	return journal.Tombstone{
 		Session: c.Session,

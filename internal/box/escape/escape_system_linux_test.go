@@ -22,7 +22,7 @@ var (
 	against = flag.String("against", "box", "box, bwrap (as most people call it) or the path of srt; of others only figures are shown")
 )
 
-// Nothing gets out of a box that gets out without one.
+// No attempt that works without a box escapes from one.
 func TestNothingGetsOut(t *testing.T) {
 	list, err := escape.Attempts()
 	if err != nil {
@@ -58,8 +58,8 @@ func TestNothingGetsOut(t *testing.T) {
 	}
 }
 
-// Whether a box can be made is known without any attempt: with a floodmark-box, with one
-// in a sandbox that allows no namespaces, and with none.
+// Here finds out without any attempt whether a box can be made: with a floodmark-box, with one in a
+// sandbox that allows no namespaces, and with none.
 func here(t *testing.T) {
 	t.Helper()
 	program := built(t)
@@ -79,8 +79,7 @@ func here(t *testing.T) {
 	}
 }
 
-// Of a ticket nothing is left when its box has ended: each later one would look through
-// that again.
+// Nothing is left of a ticket when its box has ended, because each later box would read it again.
 func nothingLeft(t *testing.T) {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -107,7 +106,7 @@ func nothingLeft(t *testing.T) {
 	}
 }
 
-// built is the floodmark-box to try.
+// built returns the floodmark-box to test.
 func built(t *testing.T) string {
 	t.Helper()
 	if *given != "" {
@@ -143,7 +142,7 @@ func enclosure(t *testing.T) escape.Enclosure {
 	return srt
 }
 
-// srt is sandbox-runtime, told to hide and guard what a box does.
+// srt is the enclosure of sandbox-runtime, with settings that hide and protect what a box does.
 func srt(home, project, command string, _ escape.Call) ([]string, func(), error) {
 	type list = []string
 	var hidden list

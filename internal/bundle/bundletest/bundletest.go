@@ -17,12 +17,12 @@ import (
 	"github.com/floodmark/floodmark/internal/bundle"
 )
 
-// Key is an author's key for tests, always the same.
+// Key returns an author's key for tests, always the same.
 func Key() ed25519.PrivateKey {
 	return ed25519.NewKeyFromSeed([]byte("floodmark: a key for tests only!"))
 }
 
-// Keys are those that trust it.
+// Keys returns the public keys that trust [Key].
 func Keys() []ed25519.PublicKey {
 	return []ed25519.PublicKey{ed25519.PublicKey(Key()[ed25519.SeedSize:])}
 }
@@ -30,7 +30,7 @@ func Keys() []ed25519.PublicKey {
 // At is the time of everything in the suite.
 func At() time.Time { return time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC) }
 
-// Bundle is a version of a tenant's rules with the first version as its floor.
+// Bundle returns a version of a tenant's rules with the first version as its floor.
 func Bundle(tenant string, version uint64) bundle.Bundle {
 	return bundle.Bundle{
 		Tenant: tenant, Version: version, Floor: 1, Made: At(), ValidUntil: At().Add(30 * 24 * time.Hour),
@@ -38,7 +38,7 @@ func Bundle(tenant string, version uint64) bundle.Bundle {
 	}
 }
 
-// Rollout is a tenant's rollout with a serial: all subjects have one version.
+// Rollout returns a rollout of a tenant in which all subjects have one version.
 func Rollout(tenant string, serial, version uint64) bundle.Rollout {
 	return bundle.Rollout{Tenant: tenant, Serial: serial, Stable: version, By: "an author", At: At()}
 }
@@ -53,8 +53,8 @@ func Sealed(t *testing.T, b bundle.Bundle) []byte {
 	return sealed
 }
 
-// Run checks a store. Open returns an empty one; reopen, unless nil, returns it with all its
-// content.
+// Run checks a store. open returns an empty one. reopen returns the store with all its content, and
+// may be nil.
 func Run(t *testing.T, open, reopen func(t *testing.T) bundle.Store) {
 	t.Helper()
 	for _, c := range []struct {

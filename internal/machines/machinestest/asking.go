@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/internal/machines"
 )
 
-// asking: questions are shown to their own tenant while the machine is there, and
-// the first answer counts.
+// asking checks that questions are shown only to their own tenant while the machine is there, and
+// that only the first answer is stored.
 func asking(t *testing.T, b machines.Book) {
 	Enrolled(t, b, "acme", "m1")
 	Enrolled(t, b, "beta", "m2")
@@ -62,8 +62,8 @@ func asking(t *testing.T, b machines.Book) {
 	}
 }
 
-// answers: those to many machines come at once, each to its own, and to no other tenant's. One was
-// given to m1 before.
+// answers checks that the answers to many machines are returned at once, each for its own machine
+// and none for another tenant. One answer was given to m1 before.
 func answers(t *testing.T, b machines.Book) {
 	t.Helper()
 	Enrolled(t, b, "acme", "m3")

@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// gone: a copy is erased as a whole, by its own tenant, where it ends; the machine
-// goes on behind it and cannot say something else than before.
+// gone checks that a copy is erased as a whole, only by its own tenant and only at its end. The
+// machine can continue after the erased part, and cannot change it.
 func gone(t *testing.T, b machines.Book) {
 	Enrolled(t, b, "acme", "m1")
 	Enrolled(t, b, "beta", "m2")
@@ -59,7 +59,8 @@ func gone(t *testing.T, b machines.Book) {
 	goesOn(t, b, all)
 }
 
-// goesOn: behind what was erased the machine says what it said before, or is refused.
+// goesOn checks that an upload after the erased part continues what the machine sent before, or is
+// refused.
 func goesOn(t *testing.T, b machines.Book, all []journal.Entry) {
 	t.Helper()
 	again := Entries(t, "s", journal.Link{}, 8, "else")
@@ -78,7 +79,7 @@ func goesOn(t *testing.T, b machines.Book, all []journal.Entry) {
 	}
 }
 
-// old tells whether the copy of m1 has grown by nothing since then.
+// old returns the copies that have not grown since the given time.
 func old(t *testing.T, b machines.Book, since time.Time, all []journal.Entry) (names string) {
 	t.Helper()
 	list, err := b.Old(t.Context(), since, 10)

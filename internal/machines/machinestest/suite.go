@@ -26,7 +26,7 @@ func Run(t *testing.T, open func(*testing.T) machines.Book) {
 	}
 }
 
-// now is when everything happens.
+// now is the time of everything in the suite.
 func now() time.Time { return time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC) }
 
 // Enrolled adds a machine.
@@ -39,7 +39,7 @@ func Enrolled(t testing.TB, b machines.Book, tenant string, id machines.ID) mach
 	return m
 }
 
-// Entries are sealed facts of a session, as a laptop writes them.
+// Entries returns sealed facts of a session, as a laptop writes them.
 func Entries(t testing.TB, s floodmark.SessionID, after journal.Link, n int, word string) []journal.Entry {
 	t.Helper()
 	var facts []floodmark.Fact
@@ -53,7 +53,7 @@ func Entries(t testing.TB, s floodmark.SessionID, after journal.Link, n int, wor
 	return entries
 }
 
-// Part is an upload of entries.
+// Part returns an upload of some entries.
 func Part(s floodmark.SessionID, all []journal.Entry, from, to int) machines.Upload {
 	u := machines.Upload{Session: s, Entries: all[from:to]}
 	if from > 0 {
@@ -102,7 +102,7 @@ func life(t *testing.T, b machines.Book) {
 	if err := b.End(t.Context(), "acme", "m2", machines.Revoked, "bea", now()); !errors.Is(err, machines.ErrUnknown) {
 		t.Errorf("nobody is ended: %v", err)
 	}
-	for _, as := range []machines.State{machines.Revoked, machines.Left} { // the first counts
+	for _, as := range []machines.State{machines.Revoked, machines.Left} { // only the first has an effect
 		if err := b.End(t.Context(), "acme", "m1", as, "bea", now()); err != nil {
 			t.Fatal(err)
 		}
@@ -150,8 +150,8 @@ func tenants(t *testing.T, b machines.Book) {
 	}
 }
 
-// What comes in order is kept once; what comes again changes nothing; what
-// comes too early is told where to begin.
+// Entries that come in order are stored once. If they come again, nothing changes. If they come too
+// early, the answer says where to begin.
 func inOrder(t *testing.T, b machines.Book) {
 	Enrolled(t, b, "acme", "m1")
 	all := Entries(t, "s", journal.Link{}, 10, "x")
@@ -188,7 +188,7 @@ func inOrder(t *testing.T, b machines.Book) {
 	}
 }
 
-// Something else in place of what is kept is refused and counted.
+// Entries that differ from the stored ones are refused and counted.
 func forks(t *testing.T, b machines.Book) {
 	Enrolled(t, b, "acme", "m1")
 	all := Entries(t, "s", journal.Link{}, 4, "x")
@@ -207,7 +207,7 @@ func forks(t *testing.T, b machines.Book) {
 	}
 }
 
-// A session goes on behind what was erased on the machine.
+// A session continues after entries that were erased on the machine.
 func erased(t *testing.T, b machines.Book) {
 	secret, _, err := journal.NewKey(rand.Reader, "laptop")
 	if err != nil {
@@ -239,7 +239,7 @@ func erased(t *testing.T, b machines.Book) {
 	}
 }
 
-// Two connections that send the same, and more, at once: everything is there once.
+// If two connections send the same entries and more at once, each entry is stored once.
 func atOnce(t *testing.T, b machines.Book) {
 	Enrolled(t, b, "acme", "m1")
 	all := Entries(t, "s", journal.Link{}, 40, "x")
@@ -265,7 +265,7 @@ func atOnce(t *testing.T, b machines.Book) {
 	}
 }
 
-// The last report counts.
+// Only the last report is stored.
 func reports(t *testing.T, b machines.Book) {
 	Enrolled(t, b, "acme", "m1")
 	for i, text := range []string{"one", strings.Repeat("x", 1000), "two"} {

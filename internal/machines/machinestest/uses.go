@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/internal/machines"
 )
 
-// A token to enrol is used as often as it may be, also by many at once, and each
-// tenant's by itself.
+// A token for enrolling can be used exactly as often as allowed, also by many at once, and the uses
+// of each tenant are counted separately.
 func uses(t *testing.T, b machines.Book) {
 	token, other := floodmark.DigestOf("token"), floodmark.DigestOf("other")
 	var work sync.WaitGroup

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// maxOnTheWay is how much may be written before it is read, as a kernel keeps some.
-// Without it both ends of a TLS handshake could wait for each other to read.
+// maxOnTheWay is how many bytes may be written before they are read, like the buffer of a kernel.
+// Without it both ends of a TLS handshake could wait for each other.
 const maxOnTheWay = 64 << 10
 
 // A stream carries bytes from one end of a connection to the other.
@@ -24,7 +24,8 @@ type stream struct {
 
 func newStream() *stream { return &stream{changed: make(chan struct{})} }
 
-// change changes the stream if that is possible, and returns what to wait for if not.
+// change changes the stream if that is possible. Otherwise it returns a channel that is closed at
+// the next change.
 func (s *stream) change(how func() bool) <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +40,7 @@ func (s *stream) change(how func() bool) <-chan struct{} {
 func (s *stream) end()   { s.change(func() bool { s.ended = true; return true }) }
 func (s *stream) leave() { s.change(func() bool { s.gone, s.data = true, nil; return true }) }
 
-// read returns what is there, and waits for some.
+// read returns the bytes that are there, and waits if there are none.
 func (s *stream) read(b []byte, late *deadline) (n int, err error) {
 	for {
 		wait := s.change(func() bool {
@@ -65,7 +66,7 @@ func (s *stream) read(b []byte, late *deadline) (n int, err error) {
 	}
 }
 
-// write returns when all is on its way, which may take until some is read.
+// write returns when all bytes are in the buffer, so it may wait for the reader.
 func (s *stream) write(b []byte, late *deadline) (n int, err error) {
 	for {
 		wait := s.change(func() bool {
@@ -93,11 +94,11 @@ func (s *stream) write(b []byte, late *deadline) (n int, err error) {
 	}
 }
 
-// A deadline is when reading or writing ends; the zero time is never.
+// A deadline is when reading or writing ends; the zero time means never.
 type deadline struct {
 	mu    sync.Mutex // guards what is below
 	at    time.Time
-	moved chan struct{} // closed when it is set anew
+	moved chan struct{} // closed when the deadline is set again
 }
 
 func (d *deadline) set(at time.Time) {
@@ -116,7 +117,7 @@ func (d *deadline) passed() bool {
 	return !d.at.IsZero() && !time.Now().Before(d.at)
 }
 
-// wait waits for a change, until the deadline passes or is set anew.
+// wait waits for a change, until the deadline passes or is set again.
 func (d *deadline) wait(change <-chan struct{}) {
 	d.mu.Lock()
 	at, moved := d.at, d.moved
@@ -153,7 +154,7 @@ func connect(dialler, listener net.Addr) (here, there *conn) {
 	return here, there
 }
 
-// wrong words an error as a socket does. The end of a stream is none.
+// wrong returns an error in the form of a socket's. The end of a stream stays io.EOF.
 func (c *conn) wrong(op string, err error) error {
 	if err == nil || err == io.EOF { //nolint:errorlint // as readers compare it
 		return err
@@ -173,7 +174,7 @@ func (c *conn) Write(b []byte) (int, error) {
 	return n, c.wrong("write", err)
 }
 
-// Close implements [net.Conn]. What was written can still be read at the other end.
+// Close implements [net.Conn]. Bytes that were written can still be read at the other end.
 func (c *conn) Close() error {
 	c.in.leave()
 	c.out.end()

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Drip answers a request a byte at a time, with a pause after each, until all is said or
-// the client is gone.
+// Drip answers a request one byte at a time, with a pause after each, until body is sent or the
+// client is gone.
 func Drip(w http.ResponseWriter, r *http.Request, body []byte, pause time.Duration) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()

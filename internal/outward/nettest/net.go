@@ -1,6 +1,6 @@
-// Package nettest is a network in memory for tests: a dial there reaches what listens
-// there and nothing else. Both ends of a connection block as channels do, so that a
-// server and its clients can live in one bubble of testing/synctest. It opens no socket.
+// Package nettest is a network in memory for tests. A dial reaches only listeners of this network.
+// Both ends of a connection block as channels do, so that a server and its clients can be in one
+// bubble of testing/synctest. It opens no socket.
 package nettest
 
 import (
@@ -19,13 +19,13 @@ import (
 type Net struct {
 	mu        sync.Mutex // guards what is below
 	listeners map[string]*listener
-	port      int // the last that was given away
+	port      int // the last port that was used
 }
 
-// New returns a network on which nothing listens.
+// New returns a network without listeners.
 func New() *Net { return &Net{listeners: map[string]*listener{}} }
 
-// Listen returns a listener on a port of 127.0.0.1 that no other has had.
+// Listen returns a listener on a port of 127.0.0.1 that was not used before.
 func (n *Net) Listen() net.Listener {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -37,7 +37,7 @@ func (n *Net) Listen() net.Listener {
 	return l
 }
 
-// fresh is an address that nothing has had. The lock is held.
+// fresh returns an address that was not used before. The caller holds the lock.
 func (n *Net) fresh() *net.TCPAddr {
 	n.port++
 	return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: n.port}
@@ -49,7 +49,7 @@ func (n *Net) dialler() *net.TCPAddr {
 	return n.fresh()
 }
 
-// Dial connects to a listener as [net.Dialer.DialContext] does: where none is, the
+// Dial connects to a listener as [net.Dialer.DialContext] does. If there is no listener, the
 // connection is refused.
 func (n *Net) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	n.mu.Lock()
@@ -72,7 +72,7 @@ func (n *Net) Dial(ctx context.Context, network, address string) (net.Conn, erro
 
 // Server returns a server on the network that is not started yet and logs nothing.
 func (n *Net) Server(h http.Handler) *httptest.Server {
-	return &httptest.Server{Listener: n.Listen(), Config: &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0)}} //nolint:gosec // a test ends what hangs
+	return &httptest.Server{Listener: n.Listen(), Config: &http.Server{Handler: h, ErrorLog: log.New(io.Discard, "", 0)}} //nolint:gosec // a test ends a request that hangs
 }
 
 // A name is an address as it was written.
@@ -88,7 +88,7 @@ type listener struct {
 	net     *Net
 	address *net.TCPAddr
 	dialled chan net.Conn
-	closed  chan struct{} // closed with it
+	closed  chan struct{} // closed when the listener is closed
 }
 
 // Accept implements [net.Listener].
@@ -101,7 +101,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements [net.Listener]. A second one is an error.
+// Close implements [net.Listener]. A second call is an error.
 func (l *listener) Close() error {
 	l.net.mu.Lock()
 	defer l.net.mu.Unlock()

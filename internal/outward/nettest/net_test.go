@@ -16,8 +16,8 @@ import (
 	"github.com/floodmark/floodmark/internal/outward/nettest"
 )
 
-// A whole server with its client is at rest as soon as neither has anything to do, also
-// while a request waits; time passes for both.
+// A server and its client are durably blocked as soon as neither has anything to do, also while a
+// request waits. Time passes for both.
 func TestAServerInABubble(t *testing.T) {
 	for name, start := range map[string]func(*httptest.Server){"http": (*httptest.Server).Start, "https": (*httptest.Server).StartTLS} {
 		t.Run(name, func(t *testing.T) {
@@ -67,7 +67,7 @@ func TestWhereNothingListens(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // the other end never accepts
+	cancel() // no listener accepts
 	if _, err := n.Dial(ctx, "tcp", other.Addr().String()); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
@@ -99,8 +99,8 @@ func dialled(t *testing.T) (near, far net.Conn) {
 	return near, far
 }
 
-// A deadline ends a read that waits, also one that is set meanwhile, and a later one lets
-// it be read again.
+// A deadline ends a read that waits, also if it is set meanwhile. After a later deadline is set,
+// reading works again.
 func TestDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := dialled(t)
@@ -138,8 +138,8 @@ func TestDeadlines(t *testing.T) {
 	})
 }
 
-// What was written before an end was closed is read, then comes the end; a write that
-// cannot be read any more fails, also if it waits.
+// Bytes that were written before an end was closed are read, then the end. A write that cannot be
+// read any more fails, also if it waits.
 func TestClosedEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		near, far := dialled(t)

@@ -1,4 +1,4 @@
-// Package peertest has a table of processes for tests that need to say who started whom.
+// Package peertest has a table of processes for tests that depend on who started which process.
 package peertest
 
 import (
@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/peer"
 )
 
-// A Tree is a table of processes that a test plants and fells.
+// A Tree is a table of processes that a test adds and removes.
 type Tree map[int]peer.Info
 
 // Agents returns a tree with pi as process 20, which reports by itself, below a terminal, process 5.
@@ -34,7 +34,7 @@ func (f Tree) Plant(pid, parent int, start uint64, name string, command ...strin
 	f[pid] = peer.Info{Process: peer.Process{PID: pid, Start: start}, Parent: parent, Name: name, Command: command}
 }
 
-// Codex plants Codex below a process, as npm installs it, and returns its hook.
+// Codex adds Codex below a process, as npm installs it, and returns its hook.
 func (f Tree) Codex(pid, parent int) (hook int) {
 	f.Plant(pid, parent, uint64(pid)*10, "node", "node", "/usr/bin/codex", "exec")
 	f.Plant(pid+1, pid, uint64(pid)*10, "codex", "codex", "exec")
@@ -43,13 +43,13 @@ func (f Tree) Codex(pid, parent int) (hook int) {
 	return pid + 3
 }
 
-// Shell plants what a tool of an agent runs.
+// Shell adds the shell that a tool of an agent runs.
 func (f Tree) Shell(pid, parent int) int {
 	f.Plant(pid, parent, uint64(pid)*10, "bash", "bash", "-c", "y")
 	return pid
 }
 
-// Trace returns a process with those above it.
+// Trace returns a process with its ancestors.
 func (f Tree) Trace(t testing.TB, pid int) peer.Peer {
 	t.Helper()
 	p, err := peer.Trace(f, pid)
