@@ -9,6 +9,7 @@ import (
 	"github.com/floodmark/floodmark/internal/address"
 	"github.com/floodmark/floodmark/internal/fetching"
 	"github.com/floodmark/floodmark/internal/gitwords"
+	"github.com/floodmark/floodmark/internal/linefinds"
 	"github.com/floodmark/floodmark/internal/looks"
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
@@ -42,9 +43,6 @@ func (j *judge) place() shellscan.Place { return shellscan.Place{Dir: j.base, Ho
 // line adds what a scan has found.
 func (j *judge) line(r shellscan.Report, text string) {
 	j.use.Opaque = j.use.Opaque || !r.Understood
-	if r.InteractiveShell {
-		j.use.Found = j.use.Found.With(floodmark.TakesCommands, "")
-	}
 	j.defines = j.defines || r.Defines
 	j.installs = j.installs || r.NetworkIntoInterpreter
 	if !j.decided {
@@ -61,10 +59,10 @@ func (j *judge) line(r shellscan.Report, text string) {
 	j.use.Hooks = append(j.use.Hooks, j.use.Looks.Obeys(j.at.Home)...)
 	j.queries(&r, text)
 	j.use.Offline = fetching.Offline(&r, j.use.URLs)
-	j.use.Found = j.use.Found.With(floodmark.FetchesPackage, fetching.Packages(&r)...).With(floodmark.DeletesFolder, wipes(&r)...)
+	j.use.Found = append(j.use.Found, linefinds.Of(&r)...)
 	j.use.Branch, j.use.Pushes = gitwords.Pushes(&r, j.at.Project)
 	j.use.Pushes, j.use.PushesToo = j.use.Pushes && !j.use.Opaque, gitwords.PushesToo(&r, j.at.Project) && !j.use.Opaque
-	j.use.Removes, j.use.Tidies = removals(&r)
+	j.use.Removes, j.use.Tidies = linefinds.Removals(&r)
 	if !r.Understood {
 		j.mentioned(text)
 		if !j.decided {

@@ -1,6 +1,7 @@
-package catalog
+package linefinds
 
 import (
+	_ "embed"
 	"slices"
 	"strings"
 
@@ -8,9 +9,14 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// removals returns the files that a line deletes and has not created itself. It reports whether
+// builtFolders are the names of folders that builds and downloads recreate.
+//
+//go:embed built.txt
+var builtFolders string
+
+// Removals returns the files that a line deletes and has not created itself. It reports whether
 // deleting single files is the line's only change.
-func removals(r *shellscan.Report) (files []string, only bool) {
+func Removals(r *shellscan.Report) (files []string, only bool) {
 	if !r.Understood {
 		return nil, false
 	}
@@ -29,7 +35,7 @@ func removals(r *shellscan.Report) (files []string, only bool) {
 				made = append(made, e.Path)
 			}
 		case shellscan.Delete:
-			if !deletes(e.Command) || !isAbsolute(e.Path) || e.Pattern || e.Tree {
+			if !deletes(e.Command) || !absolute(e.Path) || e.Pattern || e.Tree {
 				return nil, false
 			}
 			only = true
@@ -45,9 +51,9 @@ func removals(r *shellscan.Report) (files []string, only bool) {
 // deletes reports a program that only deletes.
 func deletes(name string) bool { return name == "rm" || name == "unlink" }
 
-// wipes returns the folders that a line deletes with all their content, except those that builds
+// folders returns the folders that a line deletes with all their content, except those that builds
 // recreate.
-func wipes(r *shellscan.Report) []string {
+func folders(r *shellscan.Report) []string {
 	var list []string
 	for i := range r.Effects {
 		e := &r.Effects[i]
@@ -62,20 +68,19 @@ func wipes(r *shellscan.Report) []string {
 // madeAnew reports a path that builds and programs recreate: below a temporary folder, or below one
 // for build results or downloads.
 func madeAnew(path string) bool {
-	if within(path, "/tmp") || within(path, "/var/tmp") {
+	if strings.HasPrefix(path+"/", "/tmp/") || strings.HasPrefix(path+"/", "/var/tmp/") {
 		return true
 	}
+	built := strings.Fields(builtFolders)
 	for part := range strings.SplitSeq(path, "/") {
-		if slices.Contains(builtFolders(), strings.ToLower(part)) {
+		if slices.Contains(built, strings.ToLower(part)) {
 			return true
 		}
 	}
 	return false
 }
 
-func builtFolders() []string {
-	return []string{
-		"node_modules", "dist", "build", "target", "out", "bin", "obj", "coverage", "tmp", "temp", "venv", ".venv", "__pycache__", ".cache", ".pytest_cache",
-		".mypy_cache", ".ruff_cache", ".tox", ".nox", ".next", ".nuxt", ".turbo", ".parcel-cache", ".gradle", ".eggs", "htmlcov", ".nyc_output", "_build", "site",
-	}
+// absolute reports a path from a root.
+func absolute(p string) bool {
+	return strings.HasPrefix(p, "/") || len(p) > 2 && p[1] == ':' && p[2] == '/'
 }
