@@ -35,7 +35,7 @@ func TestWipes(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string][]string{
 		"rm -rf src": {"/home/u/work/app/src"}, "rm -r docs/old": {"/home/u/work/app/docs/old"}, "rm a.txt": nil, "rm -rf node_modules dist": nil, "rm -rf /tmp/x": nil,
-		"rm -rf src/build": nil, "rm *.bak": {"/home/u/work/app/*.bak"}, "ls": nil, "rm -rf /var/tmp/y": nil, "rm -rf tmpl": {"/home/u/work/app/tmpl"},
+		"rm -rf src/build": nil, "rm *.bak": {"/home/u/work/app/*.bak"}, "ls": nil, "rm -rf /var/tmp/y": nil, "rm -rf tmpl": {"/home/u/work/app/tmpl"}, `rm -rf "$X"`: nil,
 	} {
 		if u := shell(t, c, line); !slices.Equal(u.Found.Things(floodmark.DeletesFolder), want) {
 			t.Errorf("%s: %q, want %q", line, u.Found, want)

@@ -52,12 +52,12 @@ func Removals(r *shellscan.Report) (files []string, only bool) {
 func deletes(name string) bool { return name == "rm" || name == "unlink" }
 
 // folders returns the folders that a line deletes with all their content, except those that builds
-// recreate.
+// recreate. Of one that is not known it says nothing: such a line counts as running anything.
 func folders(r *shellscan.Report) []string {
 	var list []string
 	for i := range r.Effects {
 		e := &r.Effects[i]
-		if e.Kind != shellscan.Delete || !e.Tree && !e.Pattern || madeAnew(e.Path) {
+		if e.Kind != shellscan.Delete || e.Path == "" || !e.Tree && !e.Pattern || madeAnew(e.Path) {
 			continue
 		}
 		list = append(list, e.Path)
