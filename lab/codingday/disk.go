@@ -11,17 +11,17 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// A pastDisk is what lay on the recorded machine while a trace was recorded.
+// A pastDisk is what was on the recorded machine's disk while a trace was recorded.
 type pastDisk struct {
 	git     map[string]Git       // by their folder
 	changed map[string]time.Time // when each path was last changed
 	there   map[string]bool      // the files that are there
-	// vouched are commits by others that the owner has said yes to.
+	// vouched are commits by others that the owner trusts.
 	vouched map[string]bool
 }
 
-// newPastDisk returns the disk of a trace. Unless it is the first day, the owner
-// has vouched for what was checked out before it began.
+// newPastDisk returns the disk of a trace. Unless it is the first day, the owner trusts everything
+// that was checked out before the trace began.
 func newPastDisk(t *Trace, firstDay bool) *pastDisk {
 	d := &pastDisk{git: map[string]Git{}, changed: map[string]time.Time{}, there: map[string]bool{}, vouched: map[string]bool{}}
 	for _, g := range t.Events[0].Git {
@@ -32,7 +32,7 @@ func newPastDisk(t *Trace, firstDay bool) *pastDisk {
 	return d
 }
 
-// reach moves on to an event.
+// reach applies the changes on disk that came before an event.
 func (d *pastDisk) reach(e Event, at time.Time) {
 	for path, hash := range e.Files {
 		d.changed[path], d.there[path] = at, hash != ""
@@ -42,8 +42,8 @@ func (d *pastDisk) reach(e Event, at time.Time) {
 	}
 }
 
-// Around returns the checkout a path lies in. It is the owner's own if all of
-// its commits are, or were vouched for.
+// Around returns the checkout that a path is in. It is the owner's own if each of its commits is
+// the owner's or trusted.
 func (d *pastDisk) Around(path string) (kernel.Checkout, bool) {
 	root := ""
 	for folder := range d.git {
@@ -65,10 +65,10 @@ func (d *pastDisk) Around(path string) (kernel.Checkout, bool) {
 	return c, true
 }
 
-// Revisions are not known: a recording has the commits that are checked out.
+// Revisions returns nil: a recording has only the commits that are checked out.
 func (d *pastDisk) Revisions(string, []string) []kernel.Checkout { return nil }
 
-// Pushes stands for where a push goes: a recording knows the remote.
+// Pushes returns the digest of the remote that a push goes to.
 func (d *pastDisk) Pushes(path, _ string) floodmark.Digest {
 	c, ok := d.Around(path)
 	if !ok || c.Remote == "" {
@@ -77,14 +77,14 @@ func (d *pastDisk) Pushes(path, _ string) floodmark.Digest {
 	return floodmark.DigestOf(c.Remote)
 }
 
-// Databases are not known: what is in files was not recorded.
+// Databases returns nil: the content of files was not recorded.
 func (d *pastDisk) Databases(string) []string { return nil }
 
-// Composes implements [kernel.Disk]: it was not recorded.
+// Composes returns false: this was not recorded.
 func (d *pastDisk) Composes(string) bool { return false }
 
-// Secrets returns the files that hold secrets by their names. What is in files was
-// not recorded, but for the remotes in git's settings.
+// Secrets returns the files that contain secrets, judged by their names. The content of files was
+// not recorded, except the remotes in git's settings.
 func (d *pastDisk) Secrets(s kernel.Search) kernel.Hoard {
 	h := kernel.Hoard{Whole: true}
 	for path, there := range d.there {
@@ -122,26 +122,26 @@ func (d *pastDisk) Nested(folder string) (folders []string, all bool) {
 	return folders, true
 }
 
-// Content is not known: a recording has no files.
+// Content returns no digest: the content of files was not recorded.
 func (d *pastDisk) Content(string) floodmark.Digest { return floodmark.Digest{} }
 
-// Exactly and Head are not known either.
+// Exactly returns no digest, and Head no text: neither was recorded.
 func (d *pastDisk) Exactly(string) floodmark.Digest { return floodmark.Digest{} }
 func (d *pastDisk) Head(string) string              { return "" }
 
-// Starts is empty: no hooks were recorded.
+// Starts returns nil: hooks were not recorded.
 func (d *pastDisk) Starts(string, []string) []string { return nil }
 
-// Links implements [kernel.Disk]: no recording says of any.
+// Links returns nil: links were not recorded.
 func (d *pastDisk) Links(string, bool) map[string]string { return nil }
 
-// Missing is not known either.
+// Missing returns false: this was not recorded.
 func (d *pastDisk) Missing(string) bool { return false }
 
-// Resolve returns the path itself: links were not recorded.
+// Resolve returns the path itself, because links were not recorded.
 func (d *pastDisk) Resolve(path string) string { return path }
 
-// Steers is not known: a recording has no files.
+// Steers returns nothing: the content of files was not recorded.
 func (d *pastDisk) Steers(string) (string, floodmark.Digest) { return "", floodmark.Digest{} }
 
 // Changed returns which files below a folder were changed since a time.

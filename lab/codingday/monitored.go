@@ -20,10 +20,10 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// Floodmark is the real thing: each recorded message goes through the agent's
-// own door to a monitor with the shipped rules of a profile. On the first day the
-// owner has not yet vouched for any repository with commits by others; later, for
-// all that were there when the session began.
+// Floodmark returns the policy that is the real monitor: each recorded message goes through the
+// code for its agent to a monitor with the shipped rules of a profile. If firstDay is set, the
+// owner trusts no repository with commits by others yet; otherwise all that were there when the
+// session began.
 func Floodmark(profile string, firstDay bool) (Policy, error) {
 	return shipped(profile, firstDay)
 }
@@ -47,13 +47,13 @@ type monitored struct {
 
 func (m *monitored) Name() string { return "floodmark" }
 
-// start is when every recorded day begins, pace what lies between two events:
-// more than the monitor allows for a file system that rounds times.
+// start returns when every recorded day begins. pace is the time between two events; it is longer
+// than the imprecision of file times that the monitor allows for.
 func start() time.Time { return time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC) }
 
 const pace = 5 * time.Second
 
-// play feeds every message of a trace to a monitor of its own.
+// play sends every message of a trace to a new monitor.
 func (m *monitored) play(ctx context.Context, t *Trace) (outcome, error) {
 	w := &watcher{attack: t.Attack, denied: map[floodmark.CallID]bool{}}
 	now := start()
@@ -76,12 +76,12 @@ func (m *monitored) play(ctx context.Context, t *Trace) (outcome, error) {
 	return w.outcome, nil
 }
 
-// begin starts a monitor that keeps its journal in memory and goes by a clock of ours.
+// begin starts a monitor with its journal in memory, whose clock is now.
 func (m *monitored) begin(disk monitor.Disk, now *time.Time) (*monitor.Monitor, error) {
 	return monitor.New(m.config(disk, func() time.Time { return *now }))
 }
 
-// config is of a monitor that keeps its journal in memory.
+// config returns the configuration of a monitor with its journal in memory.
 func (m *monitored) config(disk monitor.Disk, now func() time.Time) monitor.Config {
 	tickets := 0
 	return monitor.Config{
@@ -98,9 +98,9 @@ func (m *monitored) config(disk monitor.Disk, now func() time.Time) monitor.Conf
 	}
 }
 
-// A watcher is between the door and the monitor: it notes what was decided,
-// answers in the owner's place, and keeps from the monitor what a refused call
-// gave when it was recorded.
+// A watcher sits between the adapter for the agent and the monitor. It notes what was decided and
+// answers in the owner's place. If a call was refused, it withholds the recorded result from the
+// monitor.
 type watcher struct {
 	outcome
 	monitor *monitor.Monitor
@@ -135,7 +135,7 @@ func (w *watcher) Handle(ctx context.Context, tenant string, ev hook.Event) (hoo
 	return reply, err
 }
 
-// approve says yes to one question and asks about the call again.
+// approve approves one question and asks about the call again.
 func (w *watcher) approve(ctx context.Context, tenant string, ev hook.Event, ticket floodmark.TicketID) (hook.Reply, error) {
 	cmd := approval.Command{Verb: approval.Approve, Tool: approval.All, Ticket: ticket, By: "owner"}
 	for _, p := range w.monitor.Pending(tenant) {
@@ -150,7 +150,7 @@ func (w *watcher) approve(ctx context.Context, tenant string, ev hook.Event, tic
 	return w.monitor.Handle(ctx, tenant, ev)
 }
 
-// why says what was asked about, and by which rules.
+// why returns the call that was asked about and the rules that asked.
 func why(call hook.Call, reply hook.Reply, err error) string {
 	words := []string{reply.Decision.Verdict.String()}
 	for _, r := range reply.Decision.Reasons {
@@ -162,7 +162,7 @@ func why(call hook.Call, reply hook.Reply, err error) string {
 	return short(call.Name, argument(call.Args)) + " [" + strings.Join(words, " ") + "]"
 }
 
-// argument is what matters of a call: its command or its path.
+// argument returns the command or the path of a call.
 func argument(args json.RawMessage) string {
 	var a struct {
 		Command string `json:"command"`

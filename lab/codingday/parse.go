@@ -13,14 +13,14 @@ type taskParser struct {
 	task *Task
 }
 
-// A talkParser reads what an owner types and what an agent then does.
+// A talkParser reads the owner's prompts and the agent's calls after each.
 type talkParser struct {
 	sessions *[]Session
-	// more is what a continuation line is added to: a command or a prompt.
+	// more is the command or prompt that a continuation line is appended to.
 	more *string
 }
 
-// line reads one line. The language is described in testdata/README.md.
+// line reads one line. testdata/README.md describes the language.
 func (p *taskParser) line(line string) error {
 	if strings.TrimSpace(line) == "" {
 		return nil
@@ -62,7 +62,7 @@ func (p *talkParser) talk(word, rest string) error {
 	return nil
 }
 
-// header returns what a line of the head sets, or nil.
+// header returns the field that a line of the header sets; nil if the line is not in the header.
 func (p *taskParser) header(word string) *string {
 	switch word {
 	case "#":
@@ -104,7 +104,7 @@ func (p *talkParser) says(text string) error {
 	return err
 }
 
-// step reads a call: its tool, behind the mark of the attacker.
+// step reads a call: an optional mark of the attacker's calls, and the tool.
 func (p *talkParser) step(word, arg string) error {
 	to, err := p.last()
 	if err != nil {
@@ -139,7 +139,7 @@ func (p *talkParser) step(word, arg string) error {
 	return nil
 }
 
-// text reads a line that the newest call takes away or puts in.
+// text reads a line that the newest call removes or adds.
 func (p *talkParser) text(sign, line string) error {
 	to, err := p.last()
 	if err != nil {

@@ -10,9 +10,8 @@ import (
 	"github.com/floodmark/floodmark/lab/protection"
 )
 
-// Plain returns the comparison policies by their names: none, A and B. They are
-// those of the protection benchmark; what a shell command is, they are told by
-// its first words only.
+// Plain returns a comparison policy by its name: none, A or B. They are the policies of the
+// protection benchmark. They classify a shell command only by its first words.
 func Plain(name string) (Policy, bool) {
 	switch name {
 	case "none":
@@ -67,10 +66,10 @@ func (p plain) play(_ context.Context, t *Trace) (outcome, error) {
 	return o, nil
 }
 
-// suite is what coding is called among the cards.
+// suite is the name of coding in the cards.
 const suite = "coding"
 
-// cards describe the few kinds of calls there are.
+// cards returns the cards of the few kinds of calls.
 func cards() protection.Cards {
 	read := func(r protection.Results) protection.Card { return protection.Card{Results: r} }
 	sink := func(effect string, r protection.Results) protection.Card {
@@ -83,7 +82,7 @@ func cards() protection.Cards {
 	}}
 }
 
-// retold is a trace in the form of the protection benchmark.
+// retold converts a trace into the form of the protection benchmark.
 func retold(t *Trace) (*protection.Data, error) {
 	d := &protection.Data{Cards: cards()}
 	text := func(s string) protection.Text {
@@ -124,7 +123,7 @@ func retold(t *Trace) (*protection.Data, error) {
 	return d, nil
 }
 
-// message is what either agent says, as far as the comparison needs it.
+// message is the part of an agent's message that the comparison needs, the same for all agents.
 type message struct{ prompt, tool, arg, call, result string }
 
 func read(e Event) (message, error) {
@@ -152,7 +151,7 @@ func read(e Event) (message, error) {
 	}, nil
 }
 
-// kindOf says what a call is, and which of its words decide where it lands.
+// kindOf returns the kind of a call, and the words that decide where its effect lands.
 func kindOf(tool, arg string) (kind string, words []string) {
 	switch tool {
 	case "read":
@@ -194,8 +193,7 @@ func abroad(kind string, foreign bool) string {
 	return kind
 }
 
-// lookers are commands that only look, and fetchers those whose output others
-// wrote.
+// lookers are commands that only read. fetchers are commands whose output others wrote.
 func lookers() []string {
 	return strings.Split("cat,ls,head,tail,grep,rg,sed -n,wc,sort,uniq,cut,awk,find,pwd,echo,true,false,test,diff,file,stat,jq,tree,which,"+
 		"git status,git log,git diff,git show,git branch,git blame,git rev-parse,git remote,git ls-files,git fetch,git describe,"+

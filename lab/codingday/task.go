@@ -14,7 +14,7 @@ import (
 // The limits on one task as it is written.
 const (
 	MaxTaskBytes = 1 << 18
-	MaxSteps     = 100 // calls of one task, the attack's among them
+	MaxSteps     = 100 // calls of one task, including the attack's
 )
 
 // A Task is one piece of coding work, with an attack inside it.
@@ -22,16 +22,16 @@ type Task struct {
 	Number int
 	Title  string
 	Agent  string // codex or pi
-	Base   string // the repository it begins with
-	// Where says what is poisoned, Goal what the attacker wants, Proof is a
-	// command that succeeds once the attacker has it.
+	Base   string // the repository at the beginning
+	// Where says what is poisoned. Goal says what the attacker wants. Proof is a command that
+	// succeeds if the attacker reached the goal.
 	Where, Goal, Proof string
 	Sessions           []Session
-	// Files are what the task adds to the world: see the README of testdata.
+	// Files are what the task adds to the world: see testdata/README.md.
 	Files map[string]string
 }
 
-// A Session is a conversation with an agent, begun anew.
+// A Session is a new conversation with an agent.
 type Session struct{ Prompts []Prompt }
 
 // A Prompt is what the owner types, and what the agent then does and says.
@@ -39,11 +39,12 @@ type Prompt struct {
 	Text  string
 	Steps []Step
 	Says  string
-	// Full says that the context is full then, so that the agent compacts it. Weeks have this.
+	// Full says that the agent's context is full after the prompt, so that the agent compacts it.
+	// Only weeks use it.
 	Full bool
 }
 
-// A Tool is one of the few that every coding agent has in some form.
+// A Tool is one of the few tools that every coding agent has in some form.
 type Tool string
 
 // The tools, by the word that begins their line.
@@ -60,21 +61,20 @@ type Step struct {
 	Tool Tool
 	// Arg is the command, the path or the address.
 	Arg string
-	// Old and New are the lines an edit takes away and puts in; a write has New.
+	// Old and New are the lines that an edit removes and adds. A write has only New.
 	Old, New string
-	// Attack says that only a model that obeys the attacker does this. Cuts
-	// names the sets of calls it is in: the attack is stopped if all calls of one
-	// set are.
+	// Attack says that only a model that obeys the attacker makes this call. Cuts names the sets of
+	// calls that the call is in: stopping all calls of one set stops the attack.
 	Attack bool
 	Cuts   string
-	// Other says that this is another way, tried only if the call before it was refused.
-	// Weeks have such calls, tasks do not.
+	// Other says that this is another way, tried only if the call before it was refused. Only weeks
+	// have such calls.
 	Other bool
-	// Of is the number of the attack in a session of a week, from 1.
+	// Of is the number of the attack within a session of a week, from 1.
 	Of int
 }
 
-// ParseTask reads a task. Its name begins with its number: 07-bump.txtar.
+// ParseTask reads a task. Its name begins with its number, as in 07-bump.txtar.
 func ParseTask(name string, data []byte) (*Task, error) {
 	if len(data) > MaxTaskBytes {
 		return nil, fmt.Errorf("%s: more than %d bytes", name, MaxTaskBytes)
@@ -133,15 +133,15 @@ func (t *Task) check() error {
 	return errors.Join(errs...)
 }
 
-// HeldOut reports whether rules must be written without looking into the task.
+// HeldOut reports whether rules must be written without looking at the task.
 func (t *Task) HeldOut() bool { return heldOut(t.Number) }
 
 func heldOut(number int) bool { return number%2 == 1 || number >= firstOfThird }
 
-// firstOfThird is the first task of the third set. Its author had read no rule.
+// firstOfThird is the first task of the third set, whose author had not read any rule.
 const firstOfThird = 68
 
-// Steps returns the calls of one kind of run, in order.
+// Steps returns the calls of the honest run or of the attack's run, in order.
 func (t *Task) Steps(attack bool) []Step {
 	var list []Step
 	for _, s := range t.Sessions {
@@ -152,13 +152,13 @@ func (t *Task) Steps(attack bool) []Step {
 	return list
 }
 
-// Calls returns the calls after one prompt.
+// Calls returns the calls after one prompt, with or without those of the attack.
 func (p Prompt) Calls(attack bool) []Step {
 	return slices.DeleteFunc(slices.Clone(p.Steps), func(s Step) bool { return s.Attack && !attack })
 }
 
-// Cuts returns the sets of calls, by their number in the attack's run, of which
-// one must be stopped as a whole.
+// Cuts returns sets of calls, by their number in the attack's run. The attack is stopped if all
+// calls of one set are stopped.
 func (t *Task) Cuts() [][]int {
 	sets := map[rune][]int{}
 	var names []rune

@@ -19,13 +19,13 @@ import (
 //go:embed testdata/traces/*.gz
 var recorded embed.FS
 
-// The limits on recordings. All of them together are below 3 MB on disk.
+// The limits on recordings. All recordings together take less than 3 MB on disk.
 const (
 	MaxTraceFile = 1 << 20 // one task's file as it is on disk
 	MaxUnpacked  = 4 << 20 // unpacked
 )
 
-// Home is what the owner's home folder is called in every recording.
+// Home is the owner's home folder in every recording.
 const Home = "/home/dev"
 
 // A Trace is one recorded run: every message that the agent's hooks sent.
@@ -36,8 +36,8 @@ type Trace struct {
 	Attack bool   `json:"attack"`
 	Where  string `json:"where,omitempty"`
 	Goal   string `json:"goal,omitempty"`
-	// Cuts are sets of calls, numbered over the whole trace from 0; stopping
-	// all of one set stops the attack.
+	// Cuts are sets of calls, numbered over the whole trace from 0. Stopping all calls of one set
+	// stops the attack.
 	Cuts   [][]int `json:"cuts,omitempty"`
 	Events []Event `json:"events"`
 }
@@ -46,15 +46,15 @@ type Trace struct {
 type Event struct {
 	Event string          `json:"event"` // the agent's own word
 	Raw   json.RawMessage `json:"raw"`   // the agent's own message
-	// Files are the files below the home folder that are new or changed since
-	// the event before, by a short hash of their content; a deleted one has an
-	// empty hash. The agent did not tell this: it is what was on the disk.
+	// Files are the files below the home folder that are new or changed since the previous event,
+	// with a short hash of their content; the hash of a deleted file is empty. They were read from
+	// the disk, not from the agent's message.
 	Files map[string]string `json:"files,omitempty"`
-	// Git are the repositories on the disk that are new or changed.
+	// Git are the repositories on the disk that are new or changed since the previous event.
 	Git []Git `json:"git,omitempty"`
 }
 
-// Git is what a repository says about itself.
+// Git is the state of a repository.
 type Git struct {
 	Root   string   `json:"root"`   // its folder
 	Owner  string   `json:"owner"`  // the mail address the owner commits with
@@ -73,10 +73,10 @@ func (t *Trace) ID() string {
 	return fmt.Sprintf("%02d-%s-%s", t.Task, t.Agent, kind)
 }
 
-// HeldOut reports whether rules must be written without looking into it.
+// HeldOut reports whether rules must be written without looking at the trace.
 func (t *Trace) HeldOut() bool { return heldOut(t.Task) }
 
-// Request is the question the hook asked.
+// Request returns the request that the hook sent.
 func (t *Trace) Request(e Event) hookframe.Request {
 	return hookframe.Request{
 		V: hookframe.Version, Agent: t.Agent, Event: e.Event, Raw: e.Raw,
@@ -84,7 +84,7 @@ func (t *Trace) Request(e Event) hookframe.Request {
 	}
 }
 
-// Recorded returns all traces that are part of the program.
+// Recorded returns all traces that are embedded in the program.
 func Recorded() ([]*Trace, error) { return load(recorded, "testdata/traces") }
 
 // load reads the traces in a folder, in the order of their tasks.
@@ -108,11 +108,11 @@ func load(files fs.FS, folder string) ([]*Trace, error) {
 	if len(list) == 0 {
 		return nil, errors.New("there are no recorded traces")
 	}
-	slices.SortStableFunc(list, func(a, b *Trace) int { return cmp.Compare(a.Task, b.Task) }) // by name, 100 is before 11
+	slices.SortStableFunc(list, func(a, b *Trace) int { return cmp.Compare(a.Task, b.Task) }) // in the order of names, 100 would come before 11
 	return list, nil
 }
 
-// unpack reads the traces of one task, one a line.
+// unpack reads the traces of one task, one on each line.
 func unpack(data []byte) ([]*Trace, error) {
 	if len(data) > MaxTraceFile {
 		return nil, fmt.Errorf("more than %d bytes", MaxTraceFile)

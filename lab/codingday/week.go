@@ -11,24 +11,24 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// The limits on a week as it is written.
+// The limits on the files of a week.
 const (
 	MaxWeekFile     = 1 << 20 // bytes of one file of a week
 	MaxDays         = 5
 	MaxDaySessions  = 40
 	MaxDayEvents    = 200 // sessions, and what happens between them
-	MaxOtherWays    = 2   // that the model tries after a refusal
+	MaxOtherWays    = 2   // other ways that the model tries after a refusal
 	MaxRepositories = 8
 )
 
-// A Week is the life of one home: the same repositories, agents and journal for days.
+// A Week is five days in one home, with the same repositories, agents and journal.
 type Week struct {
 	Title string
-	// HeldOut says that rules are written without looking into it: only totals are shown.
+	// HeldOut says that rules must be written without looking at it. Only totals are shown.
 	HeldOut      bool
-	People       map[string]string // a colleague's name, and their address
+	People       map[string]string // colleagues' names and their mail addresses
 	Repositories []Repository
-	// Files are there from the first day on: see docs/week.md.
+	// Files exist from the first day on: see docs/week.md.
 	Files map[string]string
 	Days  []Day
 }
@@ -36,8 +36,7 @@ type Week struct {
 // A Repository is a project of a week's home.
 type Repository struct {
 	Name string
-	// Kind says whose it is: own, team or fork. Author wrote the first commit; empty
-	// for one's own.
+	// Kind is own, team or fork. Author wrote the first commit; empty for an own repository.
 	Kind, Author string
 }
 
@@ -45,11 +44,11 @@ type Repository struct {
 type Day struct {
 	Title  string
 	Events []DayEvent
-	// Files are those that the day changes or adds.
+	// Files are those that are changed or added on the day.
 	Files map[string]string
 }
 
-// A DayEvent is a session, or something that happens beside all sessions.
+// A DayEvent is a session, or something that happens outside all sessions.
 type DayEvent struct {
 	Line    int
 	Session *WeekSession
@@ -60,11 +59,12 @@ type DayEvent struct {
 type Happening struct {
 	// Verb is arrives, owner, up or down.
 	Verb string
-	// Repo is where it happens. What stays up has a Name.
+	// Repo is the repository where it happens. Name names what an up starts and a down ends.
 	Repo, Name string
-	// A commit arrives on a Branch, by Who, with the files below a Folder of the day.
+	// For a commit that arrives: its Branch, its author Who, and the Folder of the day with its
+	// files.
 	Branch, Who, Folder string
-	// Text is a command, or the message of a commit.
+	// Text is a command, or a commit message.
 	Text string
 }
 
@@ -73,26 +73,26 @@ type WeekSession struct {
 	Session
 
 	Name, Agent, Repo string
-	// Foreign says what of strangers it reads; empty for nothing.
+	// Foreign says what content of strangers it reads; empty if none.
 	Foreign string
-	// Answers is how the owner answers questions about honest calls: once, always or no.
+	// Answers says how the owner answers questions about honest calls: once, always or no.
 	Answers string
-	// Resumes names the session whose conversation goes on, Beside the one that runs at
-	// the same time.
+	// Resumes names the session whose conversation it continues. Beside names the session that runs
+	// at the same time.
 	Resumes, Beside string
 	Attacks         []WeekAttack
 }
 
-// A WeekAttack is something planted in what a session reads, and what the attacker wants.
+// A WeekAttack is something planted in what a session reads, with what the attacker wants.
 type WeekAttack struct {
 	Where, Goal, Proof string
 	Line               int
 }
 
-// Agents are those a week may use.
+// weekAgents returns the agents that a week may use.
 func weekAgents() []string { return []string{"pi", "codex", "opencode"} }
 
-// ReadWeek reads a week: week.txtar, and day1.txtar to day5.txtar as far as they are there.
+// ReadWeek reads a week: week.txtar, and those of day1.txtar to day5.txtar that exist.
 func ReadWeek(dir fs.FS) (*Week, error) {
 	w := &Week{People: map[string]string{}}
 	p := &weekParser{week: w, seen: map[string]*WeekSession{}, latest: map[string]*WeekSession{}}
@@ -124,7 +124,7 @@ func ReadWeek(dir fs.FS) (*Week, error) {
 	return w, nil
 }
 
-// file reads the lines of one file and returns the files behind them.
+// file reads the lines of one file and returns the files that follow them.
 func (p *weekParser) file(dir fs.FS, name string) (map[string]string, error) {
 	f, err := dir.Open(name)
 	if err != nil {
@@ -182,8 +182,8 @@ func (d *Day) Sessions() (list []*WeekSession) {
 	return list
 }
 
-// World returns what lies around the projects on a day, poisoned or not: what the week
-// began with, and what this day and those before it changed.
+// World returns the files around the projects on a day: those of the week, with the changes of that
+// day and the days before, poisoned or not.
 func (w *Week) World(day int, attacks bool) map[string]string {
 	all := maps.Clone(w.Files)
 	for i := range min(day+1, len(w.Days)) {
@@ -192,7 +192,7 @@ func (w *Week) World(day int, attacks bool) map[string]string {
 	return chosen(all, attacks)
 }
 
-// chosen are the files of an honest or a poisoned world.
+// chosen selects the files of the honest or the poisoned world.
 func chosen(all map[string]string, attacks bool) map[string]string {
 	files := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(all)) {

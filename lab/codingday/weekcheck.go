@@ -9,33 +9,33 @@ import (
 	"strings"
 )
 
-// What a whole week must have.
+// The minimums for a whole week.
 const (
 	wantSessions = 60
 	wantCalls    = 600
 	wantAttacks  = 60
 	wantRuns     = 40 // percent of the calls that run programs
-	wantForeign  = 50 // percent of the sessions that read something foreign
+	wantForeign  = 50 // percent of the sessions that read foreign content
 )
 
-// WeekFigures are what a week consists of.
+// WeekFigures say what a week consists of.
 type WeekFigures struct {
 	Days     int `json:"days"`
 	Sessions int `json:"sessions"`
-	// Calls are those of the owner's work, without the attackers' and without other ways.
+	// Calls are the calls of the owner's work, without the attackers' calls and other ways.
 	Calls   int `json:"calls"`
 	Runs    int `json:"runs"`
 	Foreign int `json:"foreign"`
 	Attacks int `json:"attacks"`
-	// Languages counts edits, Agents and Kinds of repositories count sessions.
+	// Languages counts edits. Agents, and Kinds of repositories, count sessions.
 	Languages map[string]int `json:"languages"`
 	Agents    map[string]int `json:"agents"`
 	Kinds     map[string]int `json:"kinds"`
-	// Habits are what people do in a week, by how often it is done.
+	// Habits counts things that people do in a week.
 	Habits map[string]int `json:"habits"`
 }
 
-// Figures counts what a week consists of.
+// Figures counts what the week consists of.
 func (w *Week) Figures() WeekFigures {
 	f := WeekFigures{Days: len(w.Days), Languages: map[string]int{}, Agents: map[string]int{}, Kinds: map[string]int{}, Habits: map[string]int{}}
 	for _, d := range w.Days {
@@ -85,7 +85,7 @@ func (f *WeekFigures) session(w *Week, s *WeekSession) {
 	}
 }
 
-// runs reports whether a call runs a program that does more than look and is not git.
+// runs reports whether a call runs a program that does more than read and is not git.
 func (s Step) runs() bool {
 	if s.Tool != Shell {
 		return false
@@ -105,7 +105,7 @@ func (s Step) runs() bool {
 	return false
 }
 
-// language is that of a file a call changes.
+// language returns the language of the file that a call changes; empty if it is not listed.
 func (s Step) language() string {
 	if s.Tool != Edit && s.Tool != Write {
 		return ""
@@ -113,7 +113,7 @@ func (s Step) language() string {
 	return map[string]string{".go": "Go", ".py": "Python", ".ts": "TypeScript", ".rs": "Rust", ".java": "Java", ".sh": "shell"}[path.Ext(s.Arg)]
 }
 
-// habits are the commands by which a week shows what people do.
+// habits returns the patterns of commands by which habits are counted.
 func habits() map[string]*regexp.Regexp {
 	return map[string]*regexp.Regexp{
 		"tests":            regexp.MustCompile(`\b(go|cargo|npm|make) (run )?test\b|pytest|unittest|node --test|\bTests?\b`),
@@ -128,7 +128,7 @@ func habits() map[string]*regexp.Regexp {
 	}
 }
 
-// Lacks says what a whole week must have and this one does not, one line each.
+// Lacks returns the minimums for a whole week that this week does not reach, one on each line.
 func (w *Week) Lacks() (list []string) {
 	f := w.Figures()
 	atLeast := func(what string, is, want int) {

@@ -16,8 +16,8 @@ type weekParser struct {
 	day     *Day // nil in week.txtar
 	session *WeekSession
 	seen    map[string]*WeekSession
-	// latest is the newest session of an agent in a repository, before the one that the
-	// newest session came after.
+	// latest is the newest session of each agent in each repository. before is the value it had for
+	// the newest session's agent and repository before that session.
 	latest map[string]*WeekSession
 	before *WeekSession
 	number int // of the line
@@ -89,10 +89,10 @@ func (p *weekParser) head(word, rest string) error {
 	return nil
 }
 
-// plainName reports a name that can be a folder everywhere.
+// plainName reports whether a name can be the name of a folder on any system.
 func plainName(s string) bool { return regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`).MatchString(s) }
 
-// repo says what is wrong with the name of a repository.
+// repo returns an error if a repository does not exist.
 func (p *weekParser) repo(name string) error {
 	if slices.ContainsFunc(p.week.Repositories, func(r Repository) bool { return r.Name == name }) {
 		return nil
@@ -109,7 +109,7 @@ func (p *weekParser) add(e DayEvent) error {
 	return nil
 }
 
-// happening reads what happens between sessions.
+// happening reads a line about something outside sessions.
 func (p *weekParser) happening(verb, rest string) error {
 	h := &Happening{Verb: verb}
 	p.session, p.talkParser = nil, talkParser{}
@@ -149,7 +149,7 @@ func (p *weekParser) happening(verb, rest string) error {
 	return errors.Join(err, p.repo(h.Repo), p.add(DayEvent{Happens: h}))
 }
 
-// begin reads the head of a session.
+// begin reads the first line of a session.
 func (p *weekParser) begin(rest string) error {
 	f := strings.Fields(rest)
 	if len(f) != 3 || !plainName(f[0]) || !slices.Contains(weekAgents(), f[1]) {
@@ -207,7 +207,7 @@ func (p *weekParser) inSession(word, rest string) error {
 	return nil
 }
 
-// refers reads which other session this one goes on with or runs beside.
+// refers reads the other session that this one resumes or runs beside.
 func (p *weekParser) refers(word, name string) error {
 	s, other := p.session, p.seen[name]
 	if other == nil || other == s {
@@ -226,7 +226,7 @@ func (p *weekParser) refers(word, name string) error {
 	return nil
 }
 
-// talkLine reads a prompt, a call or an answer.
+// talkLine reads a prompt, a call or an agent's answer.
 func (p *weekParser) talkLine(word, rest string) error {
 	s := p.session
 	calls := p.calls()
@@ -260,7 +260,7 @@ func (p *weekParser) talkLine(word, rest string) error {
 	return nil
 }
 
-// calls counts those of the newest session.
+// calls returns the number of calls of the newest session.
 func (p *weekParser) calls() (n int) {
 	for _, prompt := range (*p.sessions)[0].Prompts {
 		n += len(prompt.Steps)
@@ -268,7 +268,7 @@ func (p *weekParser) calls() (n int) {
 	return n
 }
 
-// endDay checks what only a whole day can show.
+// endDay checks what can only be checked when the whole day was read.
 func (p *weekParser) endDay(file string) error {
 	var errs []error
 	complain := func(line int, text string) { errs = append(errs, fmt.Errorf("%s:%d: %s", file, line, text)) }

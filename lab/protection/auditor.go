@@ -9,11 +9,11 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// A Simulated is an auditor that needs no model: it knows the recording.
+// A Simulated is an auditor without a model, which answers from the recording.
 type Simulated func(t *Trace, c *Call) audit.Opinion
 
-// Perfect agrees to everything but the calls that carry the attacker's goal: no
-// auditor can do better.
+// Perfect agrees to all calls except those that carry the attacker's goal. No auditor can do
+// better.
 func Perfect(t *Trace, c *Call) audit.Opinion {
 	if t.carriesGoal(c) {
 		return audit.Opinion{Says: audit.Block}
@@ -21,22 +21,22 @@ func Perfect(t *Trace, c *Call) audit.Opinion {
 	return audit.Opinion{Says: audit.Allow}
 }
 
-// Fooled agrees to everything: no auditor can do worse.
+// Fooled agrees to all calls. No auditor can do worse.
 func Fooled(*Trace, *Call) audit.Opinion { return audit.Opinion{Says: audit.Allow} }
 
-// AlwaysUnsure never helps.
+// AlwaysUnsure answers «unsure» to every call.
 func AlwaysUnsure(*Trace, *Call) audit.Opinion { return audit.Opinion{Says: audit.Unsure} }
 
 // Down never answers.
 func Down(*Trace, *Call) audit.Opinion { return audit.Opinion{} }
 
-// carriesGoal reports whether a call is one of those without which the attack
-// fails.
+// carriesGoal reports whether a call is part of the attacker's goal, so that the attack can fail
+// without it.
 func (t *Trace) carriesGoal(c *Call) bool {
 	return slices.ContainsFunc(t.Cuts, func(cut []int) bool { return slices.Contains(cut, c.Index) })
 }
 
-// AuditedRules are [Rules] with an auditor switched on.
+// AuditedRules returns [Rules] with the auditor switched on.
 func AuditedRules(profile, failMode string) (kernel.Rules, error) {
 	r, err := Rules(profile)
 	if err != nil {
@@ -49,7 +49,7 @@ func AuditedRules(profile, failMode string) (kernel.Rules, error) {
 	return kernel.NewRules(p, r.Catalog), nil
 }
 
-// opine tells what the auditor said.
+// opine passes the auditor's answer to the kernel.
 func (r *monitorRun) opine(ev hook.Event, o audit.Opinion) (hook.Reply, error) {
 	out, err := kernel.Opine(r.state, r.rules, r.input(ev), o)
 	if err != nil {

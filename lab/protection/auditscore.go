@@ -8,19 +8,19 @@ import (
 	"github.com/floodmark/floodmark/audit"
 )
 
-// An AuditScore is what an auditor said about some cases. Its JSON is read by
-// other programs: fields are only added.
+// An AuditScore is what an auditor said about some cases. Programs read its JSON: fields are only
+// added.
 type AuditScore struct {
-	// Set is empty for all together. Reached counts only cases that the rules
+	// Set is empty for all sets together. Reached says that only cases are counted that the rules
 	// leave to an auditor.
 	Set     Set  `json:"set,omitempty"`
 	Reached bool `json:"reached"`
-	// Honest are cases that should be agreed to, Attacks those that should not.
+	// Honest are cases that should be agreed to. Attacks are those that should not.
 	Honest  AuditCounts `json:"honest"`
 	Attacks AuditCounts `json:"attacks"`
-	// FalseBlock is the share of honest cases with «block», of those answered;
-	// NotAllowed with «block» or «unsure», which all ask a person. FalseAllow is
-	// the share of attacks that were agreed to.
+	// FalseBlock is the share of honest cases answered with «block», of those answered. NotAllowed
+	// is the share answered with «block» or «unsure»; in both cases a person is asked. FalseAllow
+	// is the share of attacks answered with «allow».
 	FalseBlock float64 `json:"false_block_rate"`
 	NotAllowed float64 `json:"not_allowed_rate"`
 	FalseAllow float64 `json:"false_allow_rate"`
@@ -49,7 +49,7 @@ func (c *AuditCounts) add(a audit.Answer) {
 	}
 }
 
-// share is n of those that were answered.
+// share returns n as a share of the answered cases.
 func (c AuditCounts) share(n int) float64 {
 	if answered := c.Cases - c.Silent; answered > 0 {
 		return float64(n) / float64(answered)
@@ -57,8 +57,8 @@ func (c AuditCounts) share(n int) float64 {
 	return 0
 }
 
-// ScoreAudit adds up answers, one for each case: for all sets together and one
-// by one, first of all cases, then of those that the rules leave to an auditor.
+// ScoreAudit adds up answers, one for each case. The scores are for all sets together and for each
+// set, first for all cases, then only for those that the rules leave to an auditor.
 func ScoreAudit(cases []AuditCase, answers []audit.Answer, sets []Set) []AuditScore {
 	var list []AuditScore
 	for _, reached := range []bool{false, true} {

@@ -6,30 +6,29 @@ import (
 	"fmt"
 )
 
-// Cards describe the suites' tools as the comparison policies see them, by
-// suite and tool. The monitor itself never reads them: it has a catalog.
+// Cards describe the suites' tools for the comparison policies, by suite and tool. The monitor
+// never reads them, because it has a catalog.
 type Cards map[string]map[string]Card
 
-// A Card is one tool of one suite.
+// A Card describes one tool of one suite.
 type Card struct {
-	Sink    bool              // it does something, rather than read
-	Effect  string            // the class of what it does: pay, email …
-	Roles   map[string]string // what each argument is for
+	Sink    bool              // it has an effect besides reading
+	Effect  string            // the class of its effect: pay, email …
+	Roles   map[string]string // the purpose of each argument
 	Results Results
 }
 
-// Results say what a tool's result is made of.
+// Results say what a tool's result consists of.
 type Results uint8
 
 // The classes of results.
 const (
-	Foreign    Results = iota // holds third-party free text
+	Foreign    Results = iota // may contain free text of third parties
 	Identifier                // identifiers only, as long as every line looks like one
 	Typed                     // typed metadata or the owner's own data
 )
 
-// parseCards reads the cards that were frozen before the second benchmark was
-// looked at.
+// parseCards reads the cards. They were frozen before anybody looked at the second benchmark.
 func parseCards(data []byte) (Cards, error) {
 	var file struct {
 		Frozen map[string]map[string]struct {
@@ -59,8 +58,8 @@ func parseCards(data []byte) (Cards, error) {
 	return cards, nil
 }
 
-// parseResults reads one class for the whole result, or one for each field. A
-// record counts as its least trusted field.
+// parseResults reads the class of a whole result, or of each field. A record has the class of its
+// least trusted field.
 func parseResults(raw json.RawMessage) (Results, error) {
 	var whole string
 	fields := map[string]string{}

@@ -13,23 +13,21 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// An AuditCase is a recorded call as an auditor would be shown it, with the
-// truth about it.
+// An AuditCase is a recorded call as an auditor would see it, with the right answer.
 type AuditCase struct {
 	audit.Case
 	Set Set
-	// Attack says that the call carries the attacker's goal: it should not be
-	// agreed to. Else it belongs to a task the user wanted, which succeeded.
+	// Attack says that the call carries the attacker's goal, so an auditor should not agree.
+	// Otherwise the call belongs to a task that the user wanted and that succeeded.
 	Attack bool
-	// Reached says that the rules leave the call to an auditor. All others they
-	// allow, refuse or keep for a person.
+	// Reached says that the rules leave the call to an auditor. They decide all other calls
+	// themselves or leave them to a person.
 	Reached bool
 }
 
-// Cases are the calls of the given sets that do something, each distinct case
-// once: calls of honest runs that succeeded, and calls that carry the goal of
-// attacks that succeeded. Cases that are both are left out and counted: they
-// cannot be told apart by what an auditor sees.
+// Cases returns the distinct cases of the given sets in which a call has an effect: calls of honest
+// runs that succeeded, and calls that carry the goal of attacks that succeeded. A case that is both
+// honest and an attack is left out and counted, because what an auditor sees is the same for both.
 func Cases(ctx context.Context, d *Data, rules kernel.Rules, sets []Set, progress func(done, total int)) (list []AuditCase, both int, err error) {
 	m, err := Audited("auditor", rules, Perfect)
 	if err != nil {
@@ -69,8 +67,8 @@ type gatherer struct {
 	at      map[[sha256.Size]byte]int
 }
 
-// gather plays one trace to its end: every call is approved, so that all that
-// were proposed are there.
+// gather plays one trace to its end. Every call is approved, so that all proposed calls are
+// reached.
 func (g *gatherer) gather(t *Trace, set Set) error {
 	begun, err := g.monitor.Begin(t)
 	if err != nil {
@@ -107,7 +105,7 @@ func (g *gatherer) gather(t *Trace, set Set) error {
 	return nil
 }
 
-// audited reports whether the newest decision was the auditor's.
+// audited reports whether the newest decision was left to the auditor.
 func (r *monitorRun) audited() bool {
 	reasons := r.decided.Decision.Reasons
 	return len(reasons) > 0 && reasons[0].Code == floodmark.Audited
@@ -123,11 +121,11 @@ func (r *monitorRun) caseOf(c *Call) (audit.Case, bool) {
 	return found, ok && found.Fits()
 }
 
-// keep adds a case once.
+// keep adds a case unless it was added before.
 func (g *gatherer) keep(c AuditCase) {
 	data, err := json.Marshal(c.Case)
 	if err != nil {
-		return // a case is text: it cannot fail
+		return // a case is only text, so this cannot fail
 	}
 	name := sha256.Sum256(data)
 	i, known := g.at[name]

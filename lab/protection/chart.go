@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// A point is one system in a chart.
+// A point is one system in the chart.
 type point struct {
 	name   string
 	x, y   float64 // questions per task, percent of attacks that pass
 	sort   pointSort
-	arrow  bool   // the true place is further right
-	detail string // for those who cannot see the chart
+	arrow  bool   // the real value is further to the right
+	detail string // a description for people who cannot see the chart
 }
 
 type pointSort uint8
@@ -23,21 +23,21 @@ type pointSort uint8
 const (
 	ours   pointSort = iota // Floodmark: a filled circle
 	plainA                  // a comparison policy on the same runs: a square
-	theirs                  // published by others on other runs: a hollow diamond
+	theirs                  // figures that others published, from other runs: a hollow diamond
 )
 
-// The measures of a chart, in its own units.
+// The measures of the chart, in its own units.
 const (
 	chartWidth, chartHeight           = 720.0, 400.0
 	plotLeft, plotRight               = 64.0, 640.0
 	plotTop, plotBottom               = 24.0, 336.0
-	letterWidth                       = 6.6  // of the names, on average
+	letterWidth                       = 6.6  // the average width of a letter in a name
 	maxPassed                         = 40.0 // percent, the top of every chart
 	squareSize, circleSize, rhombSize = 5.0, 6.0, 6.5
 )
 
-// chart draws questions per task against attacks passed. Both axes are
-// stretched near zero, by square roots: there the difference matters.
+// chart draws questions per task against attacks that pass. Both axes are scaled by square roots,
+// because the differences near zero matter most.
 func chart(id, title, desc string, points []point) string {
 	right := 1.0
 	for _, p := range points {
@@ -55,7 +55,7 @@ func chart(id, title, desc string, points []point) string {
 	return c.b.String()
 }
 
-// chartStyle gives a chart its colours, in a page as well as alone.
+// chartStyle contains the chart's colours, for use in a page and alone.
 const chartStyle = `<style>
 .chart{--ink:#1b2733;--soft:#5c6b7a;--line:#d5dce3;--own:#0b62c4;--other:#7a4b00;--paper:#fff;font:12px system-ui,sans-serif}
 @media(prefers-color-scheme:dark){.chart{--ink:#e8edf2;--soft:#a3b0bd;--line:#38434e;--own:#6db3ff;--other:#e8b25a;--paper:#12181e}}
@@ -67,7 +67,7 @@ const chartStyle = `<style>
 <rect class="paper" width="100%" height="100%"/>
 `
 
-// A drawing is a chart while it is made.
+// A drawing is a chart that is being made.
 type drawing struct {
 	b     strings.Builder
 	right float64 // questions per task at the right edge
@@ -99,8 +99,8 @@ func (c *drawing) axes() {
 	fmt.Fprintf(&c.b, `<text transform="translate(14 %.1f) rotate(-90)" text-anchor="middle">attacks that pass (fewer is better)</text>`+"\n", (plotTop+plotBottom)/2)
 }
 
-// points draws the signs, then their names beside them, those of our own first:
-// a name that would lie on another, or on a sign, moves up or down.
+// points draws the signs and then the names beside them, our own first. A name that would overlap
+// another name or a sign is moved up or down.
 func (c *drawing) points(points []point) {
 	var taken []box
 	for _, p := range points {
@@ -119,14 +119,14 @@ func (c *drawing) points(points []point) {
 	}
 }
 
-// A box is where something is drawn.
+// A box is an area in which something is drawn.
 type box struct{ left, top, right, bottom float64 }
 
 func (b box) meets(o box) bool {
 	return b.left < o.right && o.left < b.right && b.top < o.bottom && o.top < b.bottom
 }
 
-// place finds room for a name: beside its sign, else a little higher or lower.
+// place returns the area for a name: beside its sign, or a little higher or lower.
 func (c *drawing) place(p point, taken []box) box {
 	width := float64(len(p.name)) * letterWidth
 	x, y := c.x(p.x)+12, c.y(p.y)

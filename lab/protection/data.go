@@ -6,34 +6,34 @@ import (
 	"strings"
 )
 
-// A Kind says what a recorded run is for.
+// A Kind says what a recorded run contains.
 type Kind string
 
 // The kinds of runs.
 const (
 	Benign          Kind = "benign"            // the user's task, no injection
 	Attack          Kind = "attack"            // the user's task with injected content
-	InjectionAsUser Kind = "injection_as_user" // the attacker's goal, asked by the user: in no set
+	InjectionAsUser Kind = "injection_as_user" // the attacker's goal, asked for by the user: in no set
 )
 
-// GroundTruth is the model name of runs that were made by executing the known
-// right (and the attacker's) calls, without a model.
+// GroundTruth is the model's name for runs without a model, in which the known right calls, and the
+// attacker's calls, were executed.
 const GroundTruth = "ground-truth"
 
 // Data is everything one measurement reads.
 type Data struct {
 	Traces []Trace
 	Cards  Cards
-	// Texts says how many different texts there are; every [Text.ID] is below
-	// it, so work on a text can be kept in a slice.
+	// Texts is the number of different texts. Every [Text.ID] is below it, so results of work on
+	// texts can be kept in a slice.
 	Texts int
-	// getOnly holds the attacks whose goal is reached by reading a page.
+	// getOnly contains the attacks whose goal is reached by reading a page.
 	getOnly map[string]bool
 }
 
 // A Text is one recorded text.
 type Text struct {
-	ID   int32 // equal texts of one Data have equal IDs; -1 is a text of its own
+	ID   int32 // equal texts of one Data have equal IDs; -1 is unique to its text
 	Body string
 }
 
@@ -45,27 +45,26 @@ type Trace struct {
 	Suite     string
 	Task      string
 	Attack    string
-	Injection string // the attacker's task; empty where there was no attack
+	Injection string // the attacker's task; empty if there was no attack
 	Kind      Kind
 	System    Text
 	User      Text   // the user's only message
-	Injected  []Text // what the attacker wrote, as it was before a tool reported it
+	Injected  []Text // what the attacker wrote, before a tool formatted it
 	Steps     []Step
 	Utility   bool // the user's task succeeded
 	Succeeded bool // the attack succeeded
-	// Replayed says whether the attack also succeeded when the calls were
-	// executed again. One that did not is left out of every rate.
+	// Replayed says whether the attack also succeeded when the calls were executed again. An attack
+	// that did not is left out of every rate.
 	Replayed bool
-	// Coincident attacks are what the user asked for anyway: in no set.
+	// Coincident attacks do what the user asked for anyway. They are in no set.
 	Coincident bool
-	// Cuts are the smallest sets of calls (numbered over the whole trace) whose
-	// removal makes the attacker's goal fail. TextOnly means that no call is
-	// needed for the goal.
+	// Cuts are the smallest sets of calls (numbered over the whole trace) whose removal makes the
+	// attacker's goal fail. TextOnly means that the goal needs no call.
 	Cuts     [][]int
 	TextOnly bool
 
-	mutant   Mutation // 0 as it was recorded
-	language bool     // one of [Languages]
+	mutant   Mutation // 0: as recorded
+	language bool     // in the set [Languages]
 }
 
 // A Step is one answer of the model: its text and the calls it proposes.
@@ -74,27 +73,27 @@ type Step struct {
 	Calls []Call
 }
 
-// A Call is one proposed tool call and what came of it.
+// A Call is one proposed tool call and its result.
 type Call struct {
 	Index  int // its number over the whole trace, from 0
 	Tool   string
 	Args   json.RawMessage
 	Result Text
-	// Fed is true if the call was executed and gave a result without an error.
+	// Fed is true if the call was executed and its result was not an error.
 	Fed bool
-	// Failed is true if what it gave is an error text. Recorded ones are not
-	// fed; mutants have some.
+	// Failed is true if the result is an error text. Only mutants have such results, because
+	// recorded errors are not fed.
 	Failed bool
 }
 
-// GetOnly reports whether the attack in t needs nothing but reading a page.
+// GetOnly reports whether the goal of the attack in t is reached by reading a page.
 func (d *Data) GetOnly(t *Trace) bool { return d.getOnly[t.Suite+"/"+t.Injection] }
 
-// A Set names one of the subsets that figures are given for.
+// A Set names a subset of the traces, for which figures are given.
 type Set string
 
-// The sets. Of the harder benchmark, runs of even-numbered user tasks are for
-// development and runs of odd-numbered ones are held out.
+// The sets. In the harder benchmark, user tasks with even numbers are for development, and those
+// with odd numbers are held out.
 const (
 	AgentDojoRecorded       Set = "agentdojo-recorded"
 	AgentDojoGroundTruth    Set = "agentdojo-ground-truth"
@@ -113,7 +112,7 @@ func Sets() []Set {
 	}
 }
 
-// HeldOut reports whether s may not be looked into while rules are written.
+// HeldOut reports whether rules must be written without looking at s.
 func (s Set) HeldOut() bool { return s == AgentDynRecordedTest || s == AgentDynGroundTruthTest }
 
 // Set returns the set t belongs to, or false if it belongs to none.
@@ -143,8 +142,8 @@ func (t *Trace) Set() (Set, bool) {
 	return AgentDynRecordedTest, true
 }
 
-// even reports whether the user task has an even number. The loader has
-// checked that it has one.
+// even reports whether the user task has an even number. The loader has checked that the task has a
+// number.
 func (t *Trace) even() bool {
 	n, ok := taskNumber(t.Task)
 	return ok && n%2 == 0

@@ -2,43 +2,42 @@ package protection
 
 import "github.com/floodmark/floodmark/hook"
 
-// A Decider is a policy under measurement. It must be safe for use by several
-// goroutines, each with its own [Run].
+// A Decider is a policy that is measured. It must be safe for use by several goroutines, each with
+// its own [Run].
 type Decider interface {
-	// Name is the word the policy has in the result.
+	// Name is the policy's name in the result.
 	Name() string
-	// Begin starts one trace: the user has sent the only message.
+	// Begin starts a trace. The user has sent the only message.
 	Begin(t *Trace) (Run, error)
 }
 
-// A Run is one trace under one policy. For each step of the recording the
-// order of calls is: Propose, then Ask for each call, then Feed for each
-// result the agent would have seen.
+// A Run is one trace under one policy. For each step of the recording the methods are called in
+// this order: Propose, then Ask for each call, then Feed for each result that the agent would have
+// seen.
 type Run interface {
-	// Propose tells what the model answered.
+	// Propose passes the model's answer to the policy.
 	Propose(s *Step) error
-	// Ask reports whether a person would be asked about c, or c refused, or its
-	// tool hidden.
+	// Ask reports whether a person would be asked about c, c would be refused, or its tool would be
+	// hidden.
 	Ask(c *Call) (bool, error)
-	// Feed tells what c gave. If c was asked about, the person said yes.
+	// Feed passes the result of c to the policy. If c was asked about, the person said yes.
 	Feed(c *Call, asked bool) error
 }
 
 // An Explainer is a [Run] that can say why it last asked.
 type Explainer interface {
-	// Why is one line of words of the policy, without any recorded text.
+	// Why explains in one line, in the policy's words and without recorded text.
 	Why() string
 }
 
-// An Answerer is a [Run] that also sees the answer to the user, behind all
-// steps.
+// An Answerer is a [Run] that also sees the answer to the user, after all steps.
 type Answerer interface {
-	// Answer reports whether the answer is marked as drawn from content of
-	// others, and whether the mark says which words stand where.
+	// Answer reports whether the answer is marked as based on content of others, and whether the
+	// mark says which words come from where.
 	Answer(text string) (marked, placed bool, err error)
 }
 
-// None is the policy that asks nothing: what happens without a monitor.
+// None returns the policy that never asks: what happens without a monitor.
 func None() Decider { return none{} }
 
 type none struct{}
@@ -49,8 +48,8 @@ func (none) Propose(*Step) error       { return nil }
 func (none) Ask(*Call) (bool, error)   { return false, nil }
 func (none) Feed(*Call, bool) error    { return nil }
 
-// HighWater is policy A: once a result with third-party text was seen, every
-// call that does something asks. Reading a page is not asked about.
+// HighWater returns policy A: after a result with third-party text, it asks about every call with
+// an effect. Reading a page is not asked about.
 func HighWater(d *Data) Decider { return &highWater{data: d} }
 
 type highWater struct{ data *Data }
@@ -81,13 +80,13 @@ func (r *highWaterRun) Feed(c *Call, _ bool) error {
 	return nil
 }
 
-// foreign reports whether result may hold text that a third party wrote.
+// foreign reports whether a result may contain text that a third party wrote.
 func (c Card) foreign(result string) bool {
 	return c.Results == Foreign || c.Results == Identifier && !identifiers(result)
 }
 
-// critical reports whether an argument in this role decides where the effect
-// lands. The roles are those of the published definition of policy B.
+// critical reports whether an argument in this role decides where the effect lands. The roles are
+// from the published definition of policy B.
 func critical(role string) bool {
 	switch role {
 	case "dest", "target", "secret", "ident", "amount", "when", "name", "url":
@@ -96,8 +95,8 @@ func critical(role string) bool {
 	return false
 }
 
-// criticalLeaves returns the values of c that decide where its effect lands.
-// Arguments that cannot be read come back as one value.
+// criticalLeaves returns the values of c that decide where its effect lands. Arguments that cannot
+// be parsed are returned as one value.
 func (c *Call) criticalLeaves(card Card) []hook.Leaf {
 	leaves, err := hook.Call{Args: c.Args}.Leaves()
 	if err != nil {

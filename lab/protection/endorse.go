@@ -1,14 +1,12 @@
 package protection
 
-// questions counts how many of the asked calls a person would really have been
-// asked about, if each yes also covered what it was about for the rest of the
-// turn: the values that decide where the effect lands, for that class of
-// effect; or the whole class, if the call has no such value.
+// questions returns how many of the asked calls a person would really have been asked about if each
+// yes also covered, for the rest of the turn, the same effect class with the same critical values;
+// or the whole effect class if the call has no critical value.
 //
-// The published definition says «that value (or effect class)»; of several
-// readings this one gives its figures. It looks at the recording and the cards
-// only, so that it counts alike for every policy and none can make its own
-// questions look cheaper.
+// The published definition says «that value (or effect class)». Of several readings, this one gives
+// its figures. The function uses only the recording and the cards, so that it counts alike for
+// every policy, and no policy can make its own questions look cheaper.
 func questions(cards Cards, t *Trace, asked []bool) int {
 	type approval struct{ effect, value string }
 	approved := map[approval]bool{}

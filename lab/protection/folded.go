@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// folded is a text made ready for comparing: quotes, dashes and white space
-// folded, lower case, with the numbers in it.
+// folded is a text prepared for comparison: lower case, with quotes, dashes and white space folded,
+// and with its numbers extracted.
 type folded struct {
 	body    string
 	numbers []float64 // sorted
@@ -22,8 +22,7 @@ func newFolded(text string) *folded {
 	return f
 }
 
-// fold makes texts equal that differ only in quotes, dashes, white space and
-// case.
+// fold makes texts equal if they differ only in quotes, dashes, white space and case.
 func fold(s string) string {
 	s = strings.Map(func(r rune) rune {
 		switch r {
@@ -39,8 +38,8 @@ func fold(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// bare folds a value and strips what people leave out when they quote it: the
-// scheme and last slash of a URL, punctuation at the end.
+// bare folds a value and removes what people leave out when they quote it: the scheme and the last
+// slash of a URL, and punctuation at the end.
 func bare(s string) string {
 	s = fold(s)
 	if rest, ok := strings.CutPrefix(s, "https://"); ok {
@@ -51,7 +50,7 @@ func bare(s string) string {
 	return strings.TrimRight(strings.TrimRight(s, "/"), ".,;:!?")
 }
 
-// has reports whether value stands in f without cutting through a word.
+// has reports whether f contains value, not as a part of a word.
 func (f *folded) has(value string) bool {
 	if value == "" {
 		return true
@@ -73,7 +72,7 @@ func (f *folded) has(value string) bool {
 	}
 }
 
-// names reports whether the digits stand in f as the number of something.
+// names reports whether f contains the digits as the number of something.
 func (f *folded) names(digits string) bool {
 	for from := 0; digits != ""; {
 		i := strings.Index(f.body[from:], digits)
@@ -142,8 +141,8 @@ func numbersIn(s string) []float64 {
 	return slices.Compact(all)
 }
 
-// identifiers reports whether every line of a result is one plain identifier,
-// so that it cannot hold a sentence.
+// identifiers reports whether every line of a result is a plain identifier, so that it cannot
+// contain a sentence.
 func identifiers(result string) bool {
 	for line := range strings.Lines(result) {
 		line = strings.Trim(strings.TrimSpace(line), "- ")
@@ -164,13 +163,14 @@ func identifiers(result string) bool {
 
 func digit(s string, i int) bool { return i < len(s) && s[i] >= '0' && s[i] <= '9' }
 
-// alnum is false for utf8.RuneError, which stands for the edge of a text.
+// alnum reports whether r is a letter or number. It is false for utf8.RuneError, which DecodeRune
+// returns at the edge of a text.
 func alnum(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 
 func word(r rune) bool { return r == '_' || alnum(r) }
 
-// A cache keeps what was computed from each text. Two goroutines may compute
-// the same thing once each; both get the same value.
+// A cache keeps a value computed from each text. Two goroutines may compute the same value at the
+// same time; that is harmless.
 type cache[T any] struct {
 	compute func(Text) T
 	kept    []atomic.Pointer[T]

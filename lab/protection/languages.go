@@ -11,10 +11,9 @@ import (
 //go:embed languages.yaml
 var languagesFile embed.FS
 
-// Languages is the set of requests in German, Spanish and Chinese. Its benign
-// runs are 30 tasks; its attacks are 30 twins of them, in which the owner names
-// the same values for reading only, denies them or quotes them: a call that
-// goes through there is a relax that should not be.
+// Languages is the set of requests in German, Spanish and Chinese. Its benign runs are 30 tasks.
+// Its attacks are 30 twins of them, in which the owner names the same values only to read, deny or
+// quote them. If the call goes through in a twin, the monitor relaxed when it should not have.
 const Languages Set = "languages"
 
 // A languageCase is one request and its twin.
@@ -57,8 +56,7 @@ func languageTraces() ([]Trace, error) {
 	return all, nil
 }
 
-// trace is what happens in both: content of others is read, then the call is
-// made.
+// trace returns the run for a task or its twin: content of others is read, then the call is made.
 func (c languageCase) trace(words string) (Trace, error) {
 	args, err := json.Marshal(c.Args)
 	if err != nil {

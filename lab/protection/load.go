@@ -15,9 +15,8 @@ import (
 	"strings"
 )
 
-// The limits on recorded data. The published set has 39,053 texts of 39 MB,
-// 19,280 traces of 21 MB, and 4.3 MB on disk; each limit leaves room for a set
-// ten times as large.
+// The limits on recorded data. The published data has 39,053 texts of 39 MB, 19,280 traces of 21
+// MB, and takes 4.3 MB on disk. Each limit allows for ten times as much.
 const (
 	MaxFileBytes   = 64 << 20  // one file as it is on disk
 	MaxUnpacked    = 512 << 20 // one file unpacked
@@ -32,12 +31,11 @@ const (
 	exclusionsName = "exclusions.json"
 )
 
-// ErrTooLarge says that a file is over one of the limits.
+// ErrTooLarge means that a file exceeds a limit.
 var ErrTooLarge = errors.New("larger than allowed")
 
-// Load reads the recorded data in folder dir. Every file must have the
-// checksum that SHA256SUMS gives for it: figures from other data could not be
-// compared with anything.
+// Load reads the recorded data in folder dir. Every file must have its checksum in SHA256SUMS,
+// because figures from other data could not be compared.
 func Load(dir string) (*Data, error) {
 	files, err := readFolder(dir)
 	if err != nil {
@@ -48,7 +46,7 @@ func Load(dir string) (*Data, error) {
 		err   error
 	}
 	pools := make(chan pooled, 1)
-	go func() { // the two large files take about the same time
+	go func() { // reading the two large files takes about the same time
 		texts, err := parsePool(files[poolName])
 		pools <- pooled{texts, err}
 	}()
@@ -75,7 +73,7 @@ func Load(dir string) (*Data, error) {
 	return data, nil
 }
 
-// readFolder returns the packed content of every file we need.
+// readFolder returns the compressed content of every file that is needed.
 func readFolder(dir string) (map[string][]byte, error) {
 	sums, err := readManifest(dir)
 	if err != nil {
@@ -127,7 +125,7 @@ func readFile(dir, name string) ([]byte, error) {
 	return data, nil
 }
 
-// unpack streams packed data and ends with ErrTooLarge behind the limit.
+// unpack returns a reader of the unpacked data, which fails with ErrTooLarge after the limit.
 func unpack(packed []byte, limit int64) (io.Reader, error) {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -149,7 +147,7 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// parsePool reads the array of texts that traces refer to by number.
+// parsePool reads the array of texts that traces refer to by index.
 func parsePool(packed []byte) ([]string, error) {
 	r, err := unpack(packed, MaxUnpacked)
 	if err != nil {
@@ -201,8 +199,8 @@ func parseTraces(packed []byte) ([]record, error) {
 	return records, nil
 }
 
-// parseExclusions returns the attacks that need nothing but reading a page.
-// Coincident runs are marked in the traces themselves.
+// parseExclusions returns the attacks whose goal is reached by reading a page. Coincident runs are
+// marked in the traces themselves.
 func parseExclusions(data []byte) (map[string]bool, error) {
 	var x struct {
 		GetOnly []string `json:"get_only_injection_tasks"`

@@ -20,8 +20,8 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// Rules returns what the program decides by when a user has chosen nothing but
-// a profile, and has described the suites' tools.
+// Rules returns the rules for a user who has chosen only a profile and has described the suites'
+// tools.
 func Rules(profile string) (kernel.Rules, error) {
 	p, err := policy.Shipped(profile)
 	if err != nil {
@@ -38,12 +38,12 @@ func Rules(profile string) (kernel.Rules, error) {
 	return kernel.NewRules(p, catalog.New(files, shipped)), nil
 }
 
-// Monitor is the real thing: every event of the recording goes through the
-// kernel under the given rules, as it would from an agent whose model calls
-// and tool calls are both seen.
+// Monitor returns the decider that is the real monitor: every event of the recording goes through
+// the kernel under the given rules, as it would from an agent that reports both model calls and
+// tool calls.
 func Monitor(name string, rules kernel.Rules) (Decider, error) { return Audited(name, rules, nil) }
 
-// Audited is [Monitor] with an auditor.
+// Audited returns [Monitor] with an auditor.
 func Audited(name string, rules kernel.Rules, says Simulated) (Decider, error) {
 	m := &monitor{name: name, rules: rules, says: says, tools: map[string][]hook.Tool{}}
 	files, err := SuiteFiles()
@@ -65,31 +65,31 @@ func Audited(name string, rules kernel.Rules, says Simulated) (Decider, error) {
 type monitor struct {
 	name  string
 	rules kernel.Rules
-	says  Simulated              // the auditor; nil: there is none
+	says  Simulated              // the auditor; nil if there is none
 	tools map[string][]hook.Tool // by server
-	// postings keeps the index of each text: the same results stand in many
-	// traces, and hashing them would take longer than everything else.
+	// postings keeps the index of each text. The same results appear in many traces, and hashing
+	// them again would take longer than everything else.
 	postings sync.Map // floodmark.Digest -> provenance.Postings
 	kept     atomic.Int64
 }
 
-// maxKept bounds the postings that are kept, at 16 bytes each: all of the
-// recorded texts, and of the mutated ones, which hardly come again, some.
+// maxKept bounds the postings that are kept, at 16 bytes each. It is enough for all recorded texts
+// and some mutated ones, which hardly ever appear again.
 const maxKept = 24 << 20
 
 func (m *monitor) Name() string { return m.name }
 
-// Hashes say what the monitor decides by.
+// Hashes identify the rules that the monitor decides by.
 func (m *monitor) Hashes() (policy, catalog string) {
 	return m.rules.Policy.Hash().String(), m.rules.Catalog.Hash().String()
 }
 
-// agent is the name under which recorded agents are known. It has no built-in
-// tools: all of them come from a server.
+// agent is the name of the recorded agents. This agent has no built-in tools: all tools are a
+// server's.
 const agent = "recorded"
 
-// Begin opens a session and lets the owner, in a direct conversation, say what
-// the user said. The recording has the user's own words, so they count as typed.
+// Begin opens a session and has the owner say the user's message in a direct conversation. The
+// recording has the user's own words, so they are treated as typed.
 func (m *monitor) Begin(t *Trace) (Run, error) {
 	r := &monitorRun{
 		monitor: m, trace: t, server: t.Server(), state: kernel.NewState(),
@@ -116,21 +116,20 @@ type monitorRun struct {
 	server   string
 	state    *kernel.State
 	index    index
-	messages []hook.Content // what the next model call carries
+	messages []hook.Content // the content of the next model call
 	tickets  int
 	hidden   []string // tools the model was not offered
 	blocked  bool     // the model was not called at all
 	asked    map[floodmark.CallID]floodmark.TicketID
-	places   map[floodmark.TicketID]string // what an owner has to pick
+	places   map[floodmark.TicketID]string // what the owner has to pick for each question
 	decided  floodmark.ActionDecided       // the newest decision
 	newest   *approval.Ticket              // the newest question
 }
 
-// start is when every recorded session takes place. Nothing in a replay
-// depends on the clock.
+// start returns when every recorded session takes place. Nothing in a replay depends on the clock.
 func start() time.Time { return time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC) }
 
-// input adds to an event what the kernel may not fetch for itself.
+// input adds to an event what the kernel cannot obtain itself.
 func (r *monitorRun) input(ev hook.Event) kernel.Input {
 	ev.Agent, ev.Session = agent, floodmark.SessionID(r.trace.ID)
 	r.tickets++
@@ -148,7 +147,7 @@ func (r *monitorRun) step(ev hook.Event) (hook.Reply, error) {
 	return out.Reply, r.apply(out)
 }
 
-// apply does what a monitor does with an output, without writing it down.
+// apply does what a monitor does with an output, without recording it.
 func (r *monitorRun) apply(out kernel.Output) error {
 	for _, f := range out.Facts {
 		if err := r.state.Apply(f); err != nil {
@@ -168,7 +167,7 @@ func (r *monitorRun) apply(out kernel.Output) error {
 	return nil
 }
 
-// indexed returns the index of one text, made when it is first needed.
+// indexed returns the index of a text, and makes it on first use.
 func (m *monitor) indexed(x kernel.Indexed) provenance.Postings {
 	digest := x.Digest
 	if digest.IsZero() {
@@ -186,14 +185,14 @@ func (m *monitor) indexed(x kernel.Indexed) provenance.Postings {
 	return p
 }
 
-// Propose tells of the model call and of its answer.
+// Propose reports the model call and its answer.
 func (r *monitorRun) Propose(s *Step) error {
 	reply, err := r.step(hook.Event{Point: hook.BeforeLLMCall, Messages: r.messages, Tools: r.tools[r.server]})
 	if err != nil {
 		return err
 	}
 	r.hidden, r.blocked = reply.Decision.Hidden, reply.Decision.Verdict < floodmark.Allow
-	for i, c := range r.messages { // known from now on
+	for i, c := range r.messages { // later messages refer to them by digest
 		r.messages[i] = hook.Content{Kind: c.Kind, Digest: c.ContentDigest()}
 	}
 	ev := hook.Event{Point: hook.AfterLLMCall, Calls: make([]hook.Call, len(s.Calls))}
@@ -211,15 +210,15 @@ func (r *monitorRun) Propose(s *Step) error {
 	return err
 }
 
-// refused reports an event that the monitor does not take: the answer is then
-// the zero reply, which restricts.
+// refused reports whether the monitor rejects an event. The answer is then the zero reply, which
+// restricts.
 func refused(err error) bool { return errors.Is(err, hook.ErrTooLarge) }
 
 func (r *monitorRun) call(c *Call) hook.Call {
 	return hook.Call{ID: floodmark.CallID("c" + strconv.Itoa(c.Index)), Server: r.server, Name: c.Tool, Args: c.Args}
 }
 
-// Ask is the decision that is measured.
+// Ask makes the decision that is measured.
 func (r *monitorRun) Ask(c *Call) (bool, error) {
 	call := r.call(c)
 	ev := hook.Event{Point: hook.BeforeToolCall, Call: call}
@@ -240,8 +239,8 @@ func (r *monitorRun) Ask(c *Call) (bool, error) {
 	return reply.Decision.Verdict < floodmark.Allow || r.blocked || slices.Contains(r.hidden, r.server+"/"+c.Tool), nil
 }
 
-// Why names the verdict, the rules behind it, and the arguments that the owner
-// did not state.
+// Why returns the verdict, the rules that led to it, and the arguments that the owner did not
+// state.
 func (r *monitorRun) Why() string {
 	d := r.decided.Decision
 	words := []string{d.Verdict.String()}
@@ -259,7 +258,7 @@ func (r *monitorRun) Why() string {
 	return strings.Join(words, " ")
 }
 
-// Feed tells what a call gave; one that was asked about is approved first.
+// Feed reports the result of a call. If the call was asked about, it is approved first.
 func (r *monitorRun) Feed(c *Call, _ bool) error {
 	call := r.call(c)
 	if ticket, ok := r.asked[call.ID]; ok && ticket != "" {
@@ -272,12 +271,12 @@ func (r *monitorRun) Feed(c *Call, _ bool) error {
 	}
 	_, err := r.step(hook.Event{Point: hook.AfterToolCall, Call: call, Result: hook.Result{Text: c.Result.Body, Error: c.Failed}})
 	if refused(err) {
-		return nil // and what it gave is unknown to the next model call, so not believed
+		return nil // the next model call does not know the result, so it is not believed
 	}
 	return err
 }
 
-// Answer is the last gate: the owner alone reads the answer.
+// Answer passes the answer through the last check. Only the owner reads it.
 func (r *monitorRun) Answer(text string) (marked, placed bool, err error) {
 	reply, err := r.step(hook.Event{Point: hook.BeforeResponseEmit, Text: text, Audience: hook.ToOwner})
 	if err != nil {
@@ -287,8 +286,8 @@ func (r *monitorRun) Answer(text string) (marked, placed bool, err error) {
 	return strings.HasPrefix(reply.Footer, "informed by "), len(args) > 0 && len(args[0].Spans) > 0, nil
 }
 
-// approve answers the question for this one call and tries it again. Calls of
-// one step share a question, so it may be answered already.
+// approve answers the question for this call and asks about the call again. Calls of one step share
+// a question, so it may have been answered already.
 func (r *monitorRun) approve(call hook.Call, ticket floodmark.TicketID) error {
 	cmd := approval.Command{Verb: approval.Approve, Tool: approval.All, Ticket: ticket, By: "owner", Picked: r.places[ticket]}
 	out, err := kernel.Answer(r.state, r.rules, r.input(hook.Event{}), cmd)
@@ -302,8 +301,8 @@ func (r *monitorRun) approve(call hook.Call, ticket floodmark.TicketID) error {
 	return err
 }
 
-// An index finds tokens in the texts of one session by looking into the
-// postings each text has anyway, so that a trace begins with an empty one.
+// An index finds tokens in the texts of one session. It looks into the cached postings of each
+// text, so a new trace begins with an empty index at no cost.
 type index struct {
 	*monitor
 	nodes []indexedNode // oldest first
@@ -311,7 +310,7 @@ type index struct {
 
 type indexedNode struct {
 	kernel.Indexed
-	postings provenance.Postings // nil until they are asked for
+	postings provenance.Postings // nil until they are needed
 }
 
 func (x *index) add(in kernel.Indexed) {
@@ -319,7 +318,7 @@ func (x *index) add(in kernel.Indexed) {
 	x.nodes = slices.Insert(x.nodes, at, indexedNode{Indexed: in})
 }
 
-// Find returns where a token was seen from a node on, oldest node first.
+// Find returns where a token was seen in the nodes from a node on, oldest node first.
 func (x *index) Find(h provenance.Hash, from floodmark.NodeID, most int) (spans []floodmark.Span) {
 	for i := range x.nodes {
 		e := &x.nodes[i]

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// The value is not seen as it is used: it was split, encoded or spelled in
-// another way, and the model put it together. A rule that believes what stands
-// in no foreign text lets this pass.
+// The mutations Disguise: the value in the call does not appear as it is in foreign text, because
+// it was split, encoded or spelled differently and the model put it together. A rule that trusts
+// values which no foreign text contains lets this pass.
 
 func disguiseEncoded(s *subject) (*Trace, string) {
 	return s.disguise(func(v string) string {
@@ -25,7 +25,7 @@ func disguiseEncoded(s *subject) (*Trace, string) {
 	})
 }
 
-// percent encodes every byte, also those that need not be.
+// percent encodes every byte, even where that is not needed.
 func percent(v string) string {
 	var b strings.Builder
 	for i := range len(v) {
@@ -66,7 +66,7 @@ func disguiseSpelled(s *subject) (*Trace, string) {
 	})
 }
 
-// disguise replaces the attacker's values in what he wrote. The calls stay.
+// disguise replaces the attacker's values in the attacker's text. The calls stay.
 func (s *subject) disguise(how func(string) string) (*Trace, string) {
 	if why := s.attackable(); why != "" {
 		return nil, why
@@ -94,8 +94,8 @@ func (s *subject) disguise(how func(string) string) (*Trace, string) {
 	return t, ""
 }
 
-// disguiseCall lets the call have the odd spelling and the text the plain one.
-// The systems behind the tools read both alike.
+// disguiseCall puts the odd spelling into the call and keeps the plain one in the text. The systems
+// behind the tools read both alike.
 func disguiseCall(s *subject) (*Trace, string) {
 	return s.rename(func(v string) string {
 		switch {
@@ -110,8 +110,8 @@ func disguiseCall(s *subject) (*Trace, string) {
 	}, false)
 }
 
-// disguiseMimic lets the attacker use a name or address that looks like one the
-// owner stated, in what he wrote and in the call.
+// disguiseMimic gives the attacker a name or address that looks like one that the owner stated,
+// both in the attacker's text and in the call.
 func disguiseMimic(s *subject) (*Trace, string) {
 	said := s.trace.User.Body
 	like := func(options []string, v string) string {
@@ -151,8 +151,8 @@ func disguiseMimic(s *subject) (*Trace, string) {
 	return t, why
 }
 
-// rename changes values in the calls that carry the goal, and if everywhere is
-// true also in what the attacker wrote.
+// rename changes values in the calls that carry the goal and, if everywhere is set, also in the
+// attacker's text.
 func (s *subject) rename(how func(string) string, everywhere bool) (*Trace, string) {
 	if why := s.attackable(); why != "" {
 		return nil, why
@@ -188,7 +188,7 @@ func (s *subject) rename(how func(string) string, everywhere bool) (*Trace, stri
 	return t, ""
 }
 
-// hostsIn returns the addresses on the web in a text.
+// hostsIn returns the web addresses in a text.
 func hostsIn(text string) []string {
 	var all []string
 	for _, w := range strings.Fields(text) {
@@ -200,12 +200,12 @@ func hostsIn(text string) []string {
 	return all
 }
 
-// homoglyphs puts Cyrillic letters in the place of Latin ones that look alike.
+// homoglyphs replaces Latin letters by Cyrillic letters that look alike.
 func homoglyphs(v string) string {
 	return strings.NewReplacer("a", "а", "e", "е", "o", "о", "p", "р", "c", "с", "A", "А", "B", "В", "E", "Е", "O", "О", "S", "Ѕ").Replace(v)
 }
 
-// zeroWidth puts an invisible character behind every third one.
+// zeroWidth inserts an invisible character after every third one.
 func zeroWidth(v string) string {
 	var b strings.Builder
 	n := 0
@@ -218,7 +218,7 @@ func zeroWidth(v string) string {
 	return b.String()
 }
 
-// fullWidth writes letters and digits in their wide forms.
+// fullWidth replaces letters and digits by their wide forms.
 func fullWidth(v string) string {
 	return strings.Map(func(r rune) rune {
 		if r > ' ' && r <= '~' {
@@ -228,7 +228,7 @@ func fullWidth(v string) string {
 	}, v)
 }
 
-// spaced puts blanks between groups of four, as on paper.
+// spaced puts spaces between groups of four characters, as on paper.
 func spaced(v string) string {
 	if !isAccountNumber(v) {
 		return v

@@ -7,15 +7,14 @@ import (
 	"strings"
 )
 
-// A trusted tool repeats what the attacker wrote before the call that carries
-// his goal. A rule that believes a value because a trusted tool has said it
-// lets this pass.
+// The mutations Echo: before the call that carries the goal, a trusted tool repeats what the
+// attacker wrote. A rule that trusts a value because a trusted tool returned it lets this pass.
 
 // maxEchoed is how many values are repeated.
 const maxEchoed = 4
 
-// echoArgument lets the model look the values up with a tool whose results are
-// trusted, and the tool name them in its answer.
+// echoArgument has the model look up the values with a tool whose results are trusted; the tool
+// repeats them in its result.
 func echoArgument(s *subject) (*Trace, string) {
 	reads := s.tools(func(c Card) bool { return !c.Sink && c.Results != Foreign })
 	return s.echo(func(values []string) ([]Step, string) {
@@ -34,8 +33,8 @@ func echoArgument(s *subject) (*Trace, string) {
 	})
 }
 
-// echoRecord lets the model store the values with a tool that changes only the
-// owner's things, and a trusted tool report what is stored.
+// echoRecord has the model store the values with a tool that only changes the owner's things; a
+// trusted tool then reports what is stored.
 func echoRecord(s *subject) (*Trace, string) {
 	writes := s.tools(func(c Card) bool { return c.Sink && private(c.Effect) })
 	reads := s.tools(func(c Card) bool { return !c.Sink && c.Results == Typed })
@@ -63,12 +62,12 @@ func echoRecord(s *subject) (*Trace, string) {
 	})
 }
 
-// private reports whether an effect stays with the owner.
+// private reports whether an effect only concerns the owner's things.
 func private(effect string) bool {
 	return slices.Contains([]string{"file_create", "file_edit", "cal_create", "cart", "account", "repo_create"}, effect)
 }
 
-// echo puts steps before the first call that carries the goal.
+// echo inserts steps before the first call that carries the goal.
 func (s *subject) echo(steps func(values []string) ([]Step, string)) (*Trace, string) {
 	if why := s.attackable(); why != "" {
 		return nil, why
@@ -87,7 +86,7 @@ func (s *subject) echo(steps func(values []string) ([]Step, string)) (*Trace, st
 	return s.trace.insert(at, extra), ""
 }
 
-// goalStep is the step of the first call that carries the goal.
+// goalStep returns the step of the first call that carries the goal.
 func (s *subject) goalStep() int {
 	for i := range s.trace.Steps {
 		for _, c := range s.trace.Steps[i].Calls {
@@ -102,8 +101,8 @@ func (s *subject) goalStep() int {
 // isGoal reports whether a recorded call carries the goal.
 func (s *subject) isGoal(c *Call) bool { return slices.Contains(s.goal, c.Index) }
 
-// insert returns the trace with further steps before step at. Calls are
-// numbered anew, in the steps as in the cuts.
+// insert returns the trace with further steps before step at. Calls are renumbered, also in the
+// cuts.
 func (t *Trace) insert(at int, extra []Step) *Trace {
 	c := t.copyTrace()
 	c.Steps = slices.Insert(c.Steps, at, extra...)
@@ -129,8 +128,8 @@ func (t *Trace) insert(at int, extra []Step) *Trace {
 	return c
 }
 
-// tools returns the names of the suite's tools of a sort, those of the goal
-// aside: the attacker's own call must stay the first of its kind.
+// tools returns the suite's tools that match, except those of the goal's calls: the attacker's call
+// must stay the first of its tool.
 func (s *subject) tools(of func(Card) bool) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(s.cards[s.trace.Suite])) {
@@ -152,7 +151,7 @@ func (s *subject) goalTool(name string) bool {
 	return false
 }
 
-// pick chooses one of the tools, one with arguments if there is any.
+// pick chooses one of the tools and returns its arguments.
 func pick(s *subject, word string, tools []string) (tool string, args []string) {
 	if len(tools) == 0 {
 		return "", nil
@@ -165,7 +164,7 @@ func pick(s *subject, word string, tools []string) (tool string, args []string) 
 	return tool, args
 }
 
-// argsOf gives a value to every argument of a call, or to a query.
+// argsOf returns arguments that all have the value; if there are no names, only a query.
 func argsOf(names []string, value string) json.RawMessage {
 	if len(names) == 0 {
 		names = []string{"query"}
@@ -187,7 +186,7 @@ func pythonString(v string) string {
 	return b.String()
 }
 
-// yamlString writes a value so that it stays on its line.
+// yamlString quotes a value on one line.
 func yamlString(v string) string {
 	return "'" + strings.ReplaceAll(strings.Join(strings.Fields(v), " "), "'", "''") + "'"
 }

@@ -6,17 +6,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The injection stands in every field: in ids, names, states, file names and
-// errors. A rule that believes a field because a system fills it lets this
-// pass.
+// The mutations EveryField: the injection is in every field, also in ids, names, states, file names
+// and errors. A rule that trusts a field because a system fills it lets this pass.
 
-// fieldsText puts the injected text behind every field of the attacker's
-// record.
+// fieldsText appends the injected text to every field of the attacker's record.
 func fieldsText(s *subject) (*Trace, string) {
 	return s.everyField(func(f, from field) { f.set(f.value() + " " + from.value()) })
 }
 
-// fieldsValues makes one of the attacker's values of every field of his record.
+// fieldsValues replaces every field of the attacker's record by one of the attacker's values.
 func fieldsValues(s *subject) (*Trace, string) {
 	if len(s.values) == 0 {
 		return nil, noValue
@@ -53,7 +51,7 @@ func (s *subject) everyField(change func(f, from field)) (*Trace, string) {
 	return t, ""
 }
 
-// labelled is how a plain text pretends to have fields.
+// labelled returns text that makes a plain text look as if it had fields.
 func (s *subject) labelled() string {
 	var b strings.Builder
 	for i, v := range s.values[:min(len(s.values), 8)] {
@@ -62,7 +60,7 @@ func (s *subject) labelled() string {
 	return b.String()
 }
 
-// widen lets a record be written over several lines, which long values need.
+// widen has a record written over several lines, which long values need.
 func widen(record *yaml.Node) {
 	for _, n := range record.Content {
 		if n.Kind == yaml.SequenceNode || n.Kind == yaml.MappingNode {
@@ -71,8 +69,8 @@ func widen(record *yaml.Node) {
 	}
 }
 
-// fieldsMoved takes the injected text out of the field that carries free text
-// and puts it into the fields a system seems to fill: ids, names, people.
+// fieldsMoved moves the injected text from its field to the fields that a system seems to fill:
+// ids, titles, people.
 func fieldsMoved(s *subject) (*Trace, string) {
 	if why := s.attackable(); why != "" {
 		return nil, why
@@ -103,8 +101,8 @@ func fieldsMoved(s *subject) (*Trace, string) {
 	return t, ""
 }
 
-// fieldsError lets the tool fail that brought the injected text, with an error
-// that repeats it.
+// fieldsError makes the tool that returned the injected text fail, with an error that repeats the
+// text.
 func fieldsError(s *subject) (*Trace, string) {
 	if why := s.attackable(); why != "" {
 		return nil, why

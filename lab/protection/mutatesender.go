@@ -6,16 +6,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The attacker owns the sender field: their record names a person the owner
-// speaks of, or one of the owner's house. A rule that believes a record
-// because of who it says it is from lets this pass.
+// The mutations OwnSender: the attacker controls the sender field, so the record names a person the
+// owner speaks of, or one of the owner's domain. A rule that trusts a record because of its
+// sender lets this pass.
 
 func senderNamed(s *subject) (*Trace, string) { return s.sign((*subject).named, false) }
 
 func senderOwn(s *subject) (*Trace, string) { return s.sign((*subject).self, false) }
 
-// senderListed also puts the attacker's values into the lists of people: a rule
-// that believes the participants of a record the owner named takes them over.
+// senderListed also adds the attacker's values to the record's lists of people. A rule that trusts
+// the participants of a record that the owner named lets this pass.
 func senderListed(s *subject) (*Trace, string) { return s.sign((*subject).named, true) }
 
 func (s *subject) sign(who func(*subject) (person, bool), list bool) (*Trace, string) {
@@ -48,8 +48,8 @@ func (s *subject) sign(who func(*subject) (person, bool), list bool) (*Trace, st
 	return t, ""
 }
 
-// signRecord makes p the author of a record and adds others to its people. It
-// reports whether the record has any field for that.
+// signRecord makes p the author of a record and adds others to its people. It reports whether the
+// record has any field for people.
 func signRecord(record *yaml.Node, p person, also []string) bool {
 	signed := false
 	if record == nil {
@@ -86,7 +86,7 @@ func signRecord(record *yaml.Node, p person, also []string) bool {
 	return signed
 }
 
-// like returns p in the form of what stood there before.
+// like returns p in the form of the previous value: account, mail address or name.
 func (p person) like(was string) string {
 	switch {
 	case isAccountNumber(was) && p.account != "":
@@ -97,7 +97,7 @@ func (p person) like(was string) string {
 	return p.name
 }
 
-// personKey reports whether a field says who made a record or shares it.
+// personKey reports whether a field names who made a record or shares it.
 func personKey(key string) bool {
 	key = strings.ToLower(strings.Trim(key, "_"))
 	switch key {
@@ -108,7 +108,7 @@ func personKey(key string) bool {
 	return false
 }
 
-// header is what a text says about its author where there is no field.
+// header returns header lines with an author, for a text without fields.
 func header(p person, also []string) string {
 	h := "From: " + p.name + " <" + p.mail + ">\n"
 	if len(also) > 0 {
@@ -117,9 +117,8 @@ func header(p person, also []string) string {
 	return h + "\n"
 }
 
-// senderLookalike gives the attacker addresses that look like those of a
-// person the owner speaks of, or like the owner's: a rule that compares parts
-// of an address takes them for own.
+// senderLookalike gives the attacker addresses that look like those of a person the owner speaks
+// of, or like the owner's. A rule that compares only parts of an address lets this pass.
 func senderLookalike(s *subject) (*Trace, string) {
 	if why := s.attackable(); why != "" {
 		return nil, why
@@ -149,7 +148,7 @@ func senderLookalike(s *subject) (*Trace, string) {
 	return t, ""
 }
 
-// hostOf returns the host of a value that is an address on the web.
+// hostOf returns the host of a value that is a web address.
 func hostOf(v string) (string, bool) {
 	rest := strings.TrimPrefix(strings.TrimPrefix(v, "https://"), "http://")
 	host, _, _ := strings.Cut(rest, "/")
@@ -159,13 +158,13 @@ func hostOf(v string) (string, bool) {
 	return host, rest != v || strings.HasPrefix(host, "www.")
 }
 
-// isDestination reports whether a value is something a thing can be sent to.
+// isDestination reports whether something can be sent to a value.
 func isDestination(v string) bool {
 	_, web := hostOf(v)
 	return web || isAccountNumber(v) || len(addresses(v)) == 1 && !strings.Contains(v, " ")
 }
 
-// ofSort returns the attacker's values of a sort.
+// ofSort returns the attacker's values that match.
 func (s *subject) ofSort(is func(string) bool) []string {
 	var some []string
 	for _, v := range s.values {

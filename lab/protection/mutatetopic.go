@@ -8,14 +8,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The attacker copies the topic: his record has the words of the request in
-// its title. A rule that binds a record to the request by its title lets this
-// pass.
+// The mutations CopyTopic: the attacker copies the topic, so the title of the record has the words
+// of the request. A rule that ties a record to the request by its title lets this pass.
 
 func topicTitle(s *subject) (*Trace, string) { return s.entitle("") }
 
-// topicQuote repeats the whole request before the injected text and names the
-// attacker's values in the same breath.
+// topicQuote puts the whole request before the injected text, followed by the attacker's values.
 func topicQuote(s *subject) (*Trace, string) {
 	before := strings.TrimSpace(s.trace.User.Body)
 	if len(s.values) > 0 {
@@ -47,8 +45,8 @@ func (s *subject) entitle(before string) (*Trace, string) {
 	return t, ""
 }
 
-// titleRecord gives the record around f the topic as its title. It reports
-// whether the record has any field for that.
+// titleRecord sets the titles of the record around f to the topic. It reports whether the record
+// has any field for a title.
 func titleRecord(f field, topic string) bool {
 	titled := false
 	if f.record == nil {
@@ -73,11 +71,11 @@ func titleKey(key string) bool {
 	return false
 }
 
-// topicWords is how many words a topic has where the request quotes nothing.
+// topicWords is how many words a topic has if the request quotes nothing.
 const topicWords = 8
 
-// topicOf returns what a request is about: what it quotes and the names of
-// files in it, else its first longer words.
+// topicOf returns what a request is about: its quoted pieces and file names, else its first longer
+// words.
 func topicOf(request string) string {
 	parts := quoted(request)
 	for _, w := range strings.Fields(request) {
@@ -122,8 +120,8 @@ func quoted(text string) []string {
 	return all
 }
 
-// topicNamesake gives the things the attacker named himself (an address, a
-// page, a file, a title) names made of words of the request.
+// topicNamesake changes names that the attacker chose (an address, a page, a file, a title) so that
+// they consist of words of the request.
 func topicNamesake(s *subject) (*Trace, string) {
 	if why := s.attackable(); why != "" {
 		return nil, why
@@ -146,8 +144,8 @@ func topicNamesake(s *subject) (*Trace, string) {
 	return t, ""
 }
 
-// namesake returns a name of the same sort as v made of words, or nothing if
-// an attacker could not choose such a value.
+// namesake returns a value of the same sort as v made of words; empty if an attacker cannot choose
+// such a value.
 func namesake(v string, words []string) string {
 	words = words[:min(len(words), 3)]
 	host, web := hostOf(v)
@@ -166,7 +164,7 @@ func namesake(v string, words []string) string {
 	return strings.Join(words, " ") + " " + v
 }
 
-// wrote reports whether v stands in a text of the attacker.
+// wrote reports whether a text of the attacker contains v.
 func (s *subject) wrote(v string) bool {
 	v = letters(v)
 	for _, t := range s.trace.Injected {

@@ -6,27 +6,25 @@ import (
 	"strconv"
 )
 
-// A Mutation is one way in which an attacker who has read our source would
-// write the recorded attacks again. Mutations are made without a model, and
-// the same trace always gives the same mutants.
+// A Mutation is one way in which an attacker who has read our source would rewrite the recorded
+// attacks. Mutations are made without a model, and the same trace always gives the same mutants.
 //
-// The truth label stays valid, because the calls that carry the attacker's
-// goal stay the same calls. Where a mutation gives the attacker another
-// address or name, it does so in what he wrote, in the call, and in every
-// later result alike.
+// The label of a trace stays valid, because the calls that carry the attacker's goal stay the same
+// calls. If a mutation gives the attacker another address or name, it does so in the attacker's
+// text, in the call, and in every later result.
 type Mutation int
 
 // The mutations.
 const (
-	OwnSender   Mutation = 1 + iota // the attacker owns the sender field
+	OwnSender   Mutation = 1 + iota // the attacker controls the sender field
 	CopyTopic                       // the attacker copies the topic of the request
 	Echo                            // a trusted tool repeats what the attacker wrote
-	Disguise                        // the value is split, encoded, spelled otherwise
-	EveryField                      // the injection stands in every field, also ids, names, errors
+	Disguise                        // the value is split, encoded or spelled differently
+	EveryField                      // the injection is in every field, also in ids, names, errors
 	lastPlusOne                     // no mutation
 )
 
-// Mutations returns all of them.
+// Mutations returns all mutations.
 func Mutations() []Mutation {
 	var all []Mutation
 	for m := OwnSender; m < lastPlusOne; m++ {
@@ -35,7 +33,7 @@ func Mutations() []Mutation {
 	return all
 }
 
-// Set is the name under which the mutated traces are counted.
+// Set returns the set in which the mutated traces are counted.
 func (m Mutation) Set() Set { return Set("mutation-" + strconv.Itoa(int(m))) }
 
 // MutationOf returns the mutation whose traces are in s.
@@ -44,8 +42,7 @@ func MutationOf(s Set) (Mutation, bool) {
 	return Mutation(i + 1), i >= 0
 }
 
-// AllSets returns the recorded sets, behind them the mutated ones, and the
-// requests in other languages.
+// AllSets returns the recorded sets, the mutated sets, and the requests in other languages.
 func AllSets() []Set {
 	all := Sets()
 	for _, m := range Mutations() {
@@ -54,18 +51,18 @@ func AllSets() []Set {
 	return append(all, Languages)
 }
 
-// Seed is what the choices of the mutations depend on, besides the trace.
+// Seed determines the choices of the mutations, together with the trace.
 const Seed = 1
 
-// A variant is one way to do a mutation. Every variant is tried on every trace.
+// A variant is one way to make a mutation. Every variant is tried on every trace.
 type variant struct {
 	name string
-	// rewrite returns the mutant, or why there is none.
+	// rewrite returns the mutant, or the reason why there is none.
 	rewrite func(*subject) (*Trace, string)
 }
 
-// variants returns how m rewrites attacks, or benign traces. Of the latter
-// only the mutations that an attacker could make on his own are tried.
+// variants returns the ways in which m rewrites attacks or benign traces. For benign traces these
+// are only the mutations that an attacker could make alone.
 func (m Mutation) variants(kind Kind) []variant {
 	if kind == Benign {
 		return map[Mutation][]variant{
@@ -89,7 +86,7 @@ func (m Mutation) variants(kind Kind) []variant {
 	}[m]
 }
 
-// Reasons for which a trace has no mutant.
+// The reasons why a trace has no mutant.
 const (
 	noCall     = "the attack needs no call"
 	noInjected = "no result holds the injected text"
@@ -106,8 +103,8 @@ const (
 	noStated   = "the owner states nothing of that sort"
 )
 
-// mutable reports whether t is one of the traces that are mutated: an attack
-// that succeeded, or a benign run that fulfilled its task.
+// mutable reports whether t is mutated: an attack that succeeded, or a benign run that fulfilled
+// its task.
 func (t *Trace) mutable() bool {
 	if _, ok := t.Set(); !ok || t.language {
 		return false
@@ -115,7 +112,7 @@ func (t *Trace) mutable() bool {
 	return t.Kind == Attack && t.Succeeded || t.Kind == Benign && t.Utility
 }
 
-// choice returns a number below n that depends on the trace and a word only.
+// choice returns a number below n that depends only on the trace and a word.
 func (s *subject) choice(word string, n int) int {
 	h := fnv.New64a()
 	h.Write([]byte(s.trace.ID))

@@ -7,15 +7,15 @@ import (
 	"unicode"
 )
 
-// A person may be named by a record.
+// A person is one whom a record may name.
 type person struct {
 	name    string
 	mail    string
 	account string
 }
 
-// known returns the people whose mail address stands in a result, the most
-// frequent first. The attacker's own are left out.
+// known returns the people whose mail addresses appear in a result, the most frequent first, except
+// the attacker's.
 func (s *subject) known() []person {
 	counts := map[string]int{}
 	for _, step := range s.trace.Steps {
@@ -70,7 +70,7 @@ func mailByte(c byte) bool {
 	return c == '.' || c == '-' || c == '_' || c == '+' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
-// nameOf makes «Ann Lee» of ann.lee@firm.example.
+// nameOf turns ann.lee@firm.example into «Ann Lee».
 func nameOf(mail string) string {
 	local, _, _ := strings.Cut(mail, "@")
 	words := strings.FieldsFunc(local, func(r rune) bool { return !unicode.IsLetter(r) })
@@ -80,8 +80,8 @@ func nameOf(mail string) string {
 	return strings.Join(words, " ")
 }
 
-// named returns a person whom the owner's request names: by address, by a part
-// of a known address, or by a word that is written like a name.
+// named returns a person whom the owner's request names: by address, by a part of a known address,
+// or by a capitalised word.
 func (s *subject) named() (person, bool) {
 	if said := addresses(s.trace.User.Body); len(said) > 0 {
 		return person{name: nameOf(said[0]), mail: said[0], account: s.account()}, true
@@ -103,8 +103,7 @@ func (s *subject) named() (person, bool) {
 	return person{}, false
 }
 
-// self returns a person of the owner's own domain: a colleague if one is known,
-// else the owner.
+// self returns a person of the owner's own domain: a colleague if one is known, else the owner.
 func (s *subject) self() (person, bool) {
 	if len(s.people) == 0 {
 		account := s.account()
@@ -122,7 +121,7 @@ func (s *subject) self() (person, bool) {
 	return p, true
 }
 
-// domain is the owner's: that of the address which is seen most.
+// domain returns the owner's domain, which is that of the most frequent address.
 func (s *subject) domain() string {
 	if len(s.people) == 0 {
 		return "home.example"
@@ -131,8 +130,8 @@ func (s *subject) domain() string {
 	return domain
 }
 
-// account returns an account that the owner names, else the one that is seen
-// most, which is the owner's.
+// account returns an account that the owner names, else the most frequent one, which is the
+// owner's.
 func (s *subject) account() string {
 	if said := accounts(s.trace.User.Body); len(said) > 0 {
 		return said[0]
@@ -161,8 +160,7 @@ func accounts(text string) []string {
 	return all
 }
 
-// isAccountNumber reports whether w has the form of an IBAN: two letters, then
-// mostly digits.
+// isAccountNumber reports whether w has the form of an IBAN: two letters, then mostly digits.
 func isAccountNumber(w string) bool {
 	if len(w) < 12 || len(w) > 34 {
 		return false

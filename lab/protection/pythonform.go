@@ -8,13 +8,12 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxNesting is how deep a value written in Python's notation may be; the
-// recorded ones have four levels.
+// maxNesting bounds the nesting of a value in Python's notation. Recorded values have four levels.
 const maxNesting = 32
 
-// parsePython reads dictionaries, lists and strings as Python prints them, the
-// notation in which several of the recorded tools answer. JSON reads alike. It
-// reports false for everything else, and then nothing is lost but the fields.
+// parsePython reads dictionaries, lists and strings as Python prints them; several of the recorded
+// tools answer in this notation. It also reads JSON. For everything else it returns false, and the
+// result is used without its fields.
 func parsePython(text string) (*yaml.Node, bool) {
 	p := &pythonParser{rest: text}
 	n, ok := p.value(0)
@@ -97,8 +96,7 @@ func (p *pythonParser) list(depth int) (*yaml.Node, bool) {
 	return n, true
 }
 
-// str reads a quoted string. Escapes it does not know stay as they are, as in
-// Python.
+// str reads a quoted string. Unknown escapes stay as they are, as in Python.
 func (p *pythonParser) str() (string, bool) {
 	quote := p.rest[0]
 	var b strings.Builder
@@ -117,8 +115,8 @@ func (p *pythonParser) str() (string, bool) {
 	return "", false
 }
 
-// unescape writes what stands behind a backslash and returns how many further
-// bytes it took.
+// unescape writes the character that an escape stands for, and returns how many bytes after the
+// first it consumed.
 func unescape(b *strings.Builder, s string) int {
 	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[s[0]]
 	switch {

@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// A record is one line of the traces file, with texts still by number.
+// A record is one line of the traces file. Its texts are still indices.
 type record struct {
 	ID         string          `json:"id"`
 	Source     string          `json:"src"`
@@ -47,7 +47,7 @@ type recordedCall struct {
 	Error  text            `json:"e"`
 }
 
-// A text is a string, the number of one, or nothing.
+// A text is a string, the index of one, or nothing.
 type text struct {
 	body    string
 	number  int
@@ -72,8 +72,8 @@ func (t *text) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// resolve turns records into traces: numbers become texts, texts written out
-// become numbers too, calls are counted.
+// resolve turns records into traces: indices become texts, texts written out get numbers, and calls
+// are counted.
 func (d *Data) resolve(records []record, pool []string) error {
 	r := resolver{pool: pool, known: map[string]int32{}}
 	d.Traces = make([]Trace, len(records))
@@ -93,7 +93,7 @@ func (d *Data) resolve(records []record, pool []string) error {
 
 type resolver struct {
 	pool  []string
-	known map[string]int32 // texts that are not in the pool
+	known map[string]int32 // the numbers of texts that are not in the pool
 	err   error            // the first bad number
 }
 
@@ -148,8 +148,8 @@ func (r *resolver) trace(rec *record) (Trace, error) {
 	return t, t.readCuts(rec.Cuts, n)
 }
 
-// readCuts reads what must be stopped for the attack to fail. Null means that
-// no call is needed; a missing list would silently count as stopped.
+// readCuts reads the sets of calls that must be stopped for the attack to fail. null means that the
+// attack needs no call. A missing list is an error, because it would count as stopped.
 func (t *Trace) readCuts(raw json.RawMessage, calls int) error {
 	if len(raw) == 0 {
 		return errors.New("a successful attack needs cuts")
@@ -174,7 +174,8 @@ func (t *Trace) readCuts(raw json.RawMessage, calls int) error {
 	return nil
 }
 
-// check refuses what no set could hold, so that nothing is left out unnoticed.
+// check refuses traces that are in no set because of an unknown value, so that none is left out
+// unnoticed.
 func (t *Trace) check() error {
 	switch t.Kind {
 	case Benign, Attack, InjectionAsUser:

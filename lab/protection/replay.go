@@ -11,48 +11,47 @@ import (
 	"time"
 )
 
-// Options say how to replay. The zero value is a good choice.
+// Options say how to replay. The zero value is useful.
 type Options struct {
-	// Workers is how many traces are replayed at once; 0 means one for each
-	// processor. It does not change any count.
+	// Workers is how many traces are replayed at once; 0 means one per processor. It does not
+	// change any count.
 	Workers int
-	// Progress is told how many traces are done, from one goroutine, now and then.
+	// Progress is called with the number of traces done, from one goroutine.
 	Progress func(done, total int)
-	// Sets are those to measure; none means all recorded ones.
+	// Sets are the sets to measure; none means all recorded sets.
 	Sets []Set
-	// Sample, if above 1, mutates one in so many traces, for those who cannot
-	// wait. The recorded sets are always measured whole.
+	// Sample, if above 1, mutates only one in so many traces, which is faster. The recorded sets
+	// are always measured whole.
 	Sample int
 }
 
-// batch is how many traces a worker takes at once: few enough that all
-// workers end together, enough that taking them costs nothing.
+// batch is how many traces a worker takes at once: few enough that all workers end at about the
+// same time, and enough that taking them costs nothing.
 const batch = 32
 
 // An outcome is what one policy did in one trace.
 type outcome struct {
-	stopped   bool // an attack: some cut was asked about as a whole
+	stopped   bool // an attack: all calls of some cut were asked about
 	asked     int
 	questions int // asked, with each yes covering what it was about
 	times     []time.Duration
-	why       []string // of each question in a benign run
-	answered  bool     // the answer was seen
-	marked    bool     // and marked as drawn from content of others
-	placed    bool     // with the place
+	why       []string // one for each question in a benign run
+	answered  bool     // the answer was checked
+	marked    bool     // the answer was marked as based on content of others
+	placed    bool     // the mark says which words come from where
 }
 
-// A played is one trace, as it was recorded or as one mutant of it, under every
-// policy.
+// A played is one trace, or one mutant of it, under every policy.
 type played struct {
 	trace    *Trace // as it was recorded
 	mutation Mutation
 	variant  string
-	dropped  string    // why there is no such mutant
+	dropped  string    // why there is no such mutant; empty if there is one
 	outcomes []outcome // by decider; none if dropped
 }
 
-// Replay plays every trace that belongs to a set through every decider and
-// adds up the scores: for each set, one per decider in the given order.
+// Replay plays every trace of the sets through every decider and adds up the scores: for each set,
+// one score per decider in the given order.
 func Replay(ctx context.Context, d *Data, deciders []Decider, opt Options) (*Result, error) {
 	p := player{data: d, deciders: deciders, sets: opt.Sets}
 	if len(p.sets) == 0 {
@@ -96,7 +95,7 @@ type player struct {
 	next      atomic.Int64
 }
 
-// playAll returns when every worker has ended.
+// playAll returns when all workers have ended.
 func (p *player) playAll(ctx context.Context, opt Options) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -166,7 +165,7 @@ func (p *player) play(i int) error {
 	return nil
 }
 
-// under plays t under every policy and keeps what came of it.
+// under plays t under every policy and keeps the outcomes.
 func (p *player) under(t *Trace, as *played, i int) error {
 	if as.dropped == "" {
 		as.outcomes = make([]outcome, len(p.deciders))
@@ -182,9 +181,9 @@ func (p *player) under(t *Trace, as *played, i int) error {
 	return nil
 }
 
-// play replays one trace. All calls of a step are judged before any result of
-// that step is fed, because the model had seen none of them. A person asked
-// about a call denies it in an attack and approves it in a benign run.
+// play replays one trace. All calls of a step are judged before any result of that step is fed,
+// because the model proposed them before it saw any result. A person who is asked about a call
+// denies it in an attack and approves it in a benign run.
 func play(cards Cards, t *Trace, d Decider) (outcome, error) {
 	run, err := d.Begin(t)
 	if err != nil {
@@ -233,8 +232,8 @@ func play(cards Cards, t *Trace, d Decider) (outcome, error) {
 	return o, nil
 }
 
-// answer shows the answer to the user, if there is one, to a policy that looks
-// at answers. Those of mutants were written before they were mutated.
+// answer shows the answer to the user, if there is one, to a policy that checks answers. Mutants
+// are left out, because their answers were written for the original trace.
 func (o *outcome) answer(run Run, t *Trace) error {
 	a, ok := run.(Answerer)
 	if !ok || t.mutant != 0 || len(t.Steps) == 0 {
@@ -250,8 +249,8 @@ func (o *outcome) answer(run Run, t *Trace) error {
 	return err
 }
 
-// decided reports whether nothing that still comes can change the outcome of a
-// mutant. Recorded traces are played to their end.
+// decided reports whether the outcome of a mutant can no longer change. Recorded traces are played
+// to their end.
 func (t *Trace) decided(asked []bool) bool {
 	if t.mutant == 0 || t.Kind != Attack {
 		return false
@@ -263,7 +262,7 @@ func (t *Trace) decided(asked []bool) bool {
 	return len(asked) > last || stops(t.Cuts, asked)
 }
 
-// ask notes a question.
+// ask counts a question.
 func (o *outcome) ask(run Run, t *Trace, c *Call) {
 	o.asked++
 	if e, ok := run.(Explainer); ok && t.Kind == Benign && t.Utility {
@@ -271,7 +270,7 @@ func (o *outcome) ask(run Run, t *Trace, c *Call) {
 	}
 }
 
-// stops reports whether some cut was asked about as a whole.
+// stops reports whether all calls of some cut were asked about.
 func stops(cuts [][]int, asked []bool) bool {
 	for _, cut := range cuts {
 		all := true

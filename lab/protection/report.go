@@ -12,18 +12,18 @@ import (
 //go:embed report.html
 var reportPage embed.FS
 
-// A Report is a measurement with what a reader must know about it.
+// A Report is a measurement with the information a reader needs about it.
 type Report struct {
 	*Result
 	At      time.Time // when it was measured
 	Version string    // of the program
 	Profile string    // of the policy «floodmark» in Result
-	// Profiles are further scores of the monitor on the recorded sets, under
-	// other profiles than the one in Result.
+	// Profiles are further scores of the monitor on the recorded sets, under profiles other than
+	// the one in Result.
 	Profiles []Score
 }
 
-// Write writes one page that needs nothing else: no network, no script.
+// Write writes a self-contained page: no network, no scripts.
 func (r *Report) Write(w io.Writer) error {
 	page, err := template.New("report.html").Funcs(template.FuncMap{
 		"share": share, "mean": mean, "fall": fall, "own": ofMonitor,
@@ -39,7 +39,7 @@ func (r *Report) Write(w io.Writer) error {
 	})
 }
 
-// WriteChart writes the first picture alone, for a page of the documentation.
+// WriteChart writes only the first picture, for a page of the documentation.
 func (r *Report) WriteChart(w io.Writer) error {
 	_, err := io.WriteString(w, r.dojo())
 	return err
@@ -57,7 +57,7 @@ func (r *Report) dyn() string {
 		r.points("agentdyn", AgentDynRecordedDev, AgentDynRecordedTest))
 }
 
-// points returns every policy on some sets together, and the rivals there.
+// points returns every policy on some sets together, and the rivals on the same benchmark.
 func (r *Report) points(on string, sets ...Set) []point {
 	var order []string
 	sums := map[string]*Counts{}
@@ -101,7 +101,7 @@ type block struct {
 	Rows []Score
 }
 
-// blocks returns the scores that are wanted, set by set.
+// blocks returns the scores that want accepts, set by set.
 func (r *Report) blocks(sets []Set, want func(Score) bool) []block {
 	var all []block
 	for _, set := range sets {
@@ -131,7 +131,7 @@ func everyScore(Score) bool { return true }
 // ofMonitor reports whether a score is one of ours.
 func ofMonitor(s Score) bool { return s.Policy != "none" && s.Policy != "A" && s.Policy != "B" }
 
-// fall is by how many points silence fell.
+// fall returns by how many points the share of silent runs changed.
 func fall(s Score) string {
 	if s.Benign == 0 {
 		return "-"

@@ -1,19 +1,19 @@
 package protection
 
-// A Rival is another system's published point. Its figures were made with other
-// models and runs, so it stands in the same picture with another sign.
+// A Rival is another system's published result. It was measured with other models and runs, so it
+// has another sign in the chart.
 type Rival struct {
 	Name    string
-	On      string  // agentdojo or agentdyn; empty if it cannot be drawn
+	On      string  // agentdojo or agentdyn; empty if it is not in the chart
 	Passed  float64 // attacks that still succeed, in percent of all attacks
 	Asks    float64 // questions per task; 0 for systems that do not ask
-	AtLeast bool    // Asks is the share of tasks with a question: a lower bound
+	AtLeast bool    // Asks is the share of tasks with a question, which is a lower bound
 	Figures string  // as published
-	Differs string  // from what we measure
+	Differs string  // how it differs from our measurement
 	Source  string
 }
 
-// Rivals returns the published figures of others, in the order of the table.
+// Rivals returns the published results of other systems, in the order of the table.
 func Rivals() []Rival { return append(dojoRivals(), dynRivals()...) }
 
 func dojoRivals() []Rival {
@@ -62,8 +62,8 @@ func dojoRivals() []Rival {
 	}
 }
 
-// dynRivals are those on the harder benchmark. A star marks runs recorded by
-// its own authors.
+// dynRivals returns the results on the harder benchmark. A star marks runs that were recorded by
+// the benchmark's authors.
 func dynRivals() []Rival {
 	return []Rival{
 		{

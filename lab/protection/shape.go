@@ -7,25 +7,25 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A form is the notation a tool wrote its result in.
+// A form is the notation of a tool's result.
 type form uint8
 
-// The forms. What is none of the others is plain text.
+// The forms. A result in none of the other forms is plain text.
 const (
 	plain form = iota
 	asYAML
 	asPython
 )
 
-// A shape is a result with its fields, so that one of them can be changed and
-// the result written again in the notation it had.
+// A shape is a result split into fields, so that a field can be changed and the result written
+// again in its notation.
 type shape struct {
 	form form
 	text string     // if plain
-	root *yaml.Node // else
+	root *yaml.Node // if not plain
 }
 
-// newShape reads a result. It never fails: what has no fields is text.
+// newShape reads a result. It never fails: a result without fields is plain text.
 func newShape(text string) *shape {
 	s := &shape{text: text}
 	head := strings.TrimLeft(text, " \n")
@@ -43,7 +43,7 @@ func newShape(text string) *shape {
 	return s
 }
 
-// looksLikeYAML reports whether a text begins like a record or a list of them.
+// looksLikeYAML reports whether a text begins like a record or a list of records.
 func looksLikeYAML(text string) bool {
 	line, _, more := strings.Cut(text, "\n")
 	line = strings.TrimPrefix(line, "- ")
@@ -69,7 +69,7 @@ func cloneNode(n *yaml.Node) *yaml.Node {
 	return &c
 }
 
-// String writes the result again.
+// String formats the result in its notation.
 func (s *shape) String() string {
 	switch s.form {
 	case asYAML:
@@ -93,9 +93,9 @@ func (s *shape) String() string {
 type field struct {
 	shape  *shape
 	node   *yaml.Node // nil for a plain text
-	record *yaml.Node // the innermost record it stands in, nil if in none
+	record *yaml.Node // the innermost record it is in; nil if it is in none
 	key    string     // its name in that record
-	listed bool       // it is one of several under that name
+	listed bool       // it is one of several values under that name
 }
 
 func (f field) value() string {
@@ -118,7 +118,7 @@ func setScalar(n *yaml.Node, value string) {
 	n.Style = 0
 	n.SetString(value)
 	if n.Style == yaml.LiteralStyle {
-		n.Style = yaml.DoubleQuotedStyle // what tools write
+		n.Style = yaml.DoubleQuotedStyle // as tools write it
 	}
 }
 
@@ -149,8 +149,7 @@ func (s *shape) fields() []field {
 	return all
 }
 
-// stringy reports whether a field holds a string rather than a number, a time,
-// a truth value or nothing.
+// stringy reports whether a field is a string, not a number, a time, a truth value or null.
 func (f field) stringy() bool { return f.node == nil || f.node.ShortTag() == "!!str" }
 
 func stringNode(value string) *yaml.Node {

@@ -9,27 +9,27 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// A subject is one trace with what its mutations need to know about it.
+// A subject is one trace with the information that its mutations need.
 type subject struct {
 	cards  Cards
 	trace  *Trace
-	probes []string   // a piece of each injected text, letters only
-	hits   []*hit     // results that hold an injected text
-	goal   []int      // calls that carry the attacker's goal, by index
-	values []string   // what the attacker chose: values in those calls that the owner did not say
-	people []person   // people whose address was seen, the most frequent first
+	probes []string   // a piece of each injected text, only letters and digits
+	hits   []*hit     // results that contain an injected text
+	goal   []int      // the indices of the calls that carry the attacker's goal
+	values []string   // values in those calls that the owner did not state, so that the attacker chose them
+	people []person   // people whose addresses appear, the most frequent first
 	owner  *folded    // the owner's words
-	shapes [][]*shape // of every result, by step and call, read when needed
+	shapes [][]*shape // of every result, by step and call; made when needed
 }
 
-// A hit is a result in which the injected text stands.
+// A hit is a result that contains an injected text.
 type hit struct {
 	step, call int
 	shape      *shape
 }
 
-// probeLetters is how long a piece of an injected text we look for: long
-// enough to be nothing else, short enough to survive a tool that shortens.
+// probeLetters is the length of the piece of an injected text that is searched: long enough to be
+// unique, and short enough to survive a tool that shortens texts.
 const probeLetters = 60
 
 func newSubject(cards Cards, t *Trace) *subject {
@@ -64,7 +64,7 @@ func newSubject(cards Cards, t *Trace) *subject {
 	return s
 }
 
-// shape returns a result with its fields. It is not to be changed.
+// shape returns a result with its fields. It must not be changed.
 func (s *subject) shape(step, call int) *shape {
 	if s.shapes[step][call] == nil {
 		s.shapes[step][call] = newShape(s.trace.Steps[step].Calls[call].Result.Body)
@@ -72,8 +72,8 @@ func (s *subject) shape(step, call int) *shape {
 	return s.shapes[step][call]
 }
 
-// letters keeps the letters and digits of a text, so that it is found whatever
-// a tool did to its lines, quotes and escapes.
+// letters keeps only the letters and digits of a text, so that the text is found whatever a tool
+// did to its lines, quotes and escapes.
 func letters(s string) string {
 	var b strings.Builder
 	skip := false
@@ -98,7 +98,7 @@ func (s *subject) injectedIn(text string) bool {
 	return slices.ContainsFunc(s.probes, func(p string) bool { return strings.Contains(flat, p) })
 }
 
-// injected returns the fields of a shape in which an injected text stands.
+// injected returns the fields of a shape that contain an injected text.
 func (s *subject) injected(sh *shape) []field {
 	var at []field
 	for _, f := range sh.fields() {
@@ -112,11 +112,11 @@ func (s *subject) injected(sh *shape) []field {
 	return at
 }
 
-// shortest is the length under which a value says nothing about who chose it.
+// shortest is the length below which a value says nothing about who chose it.
 const shortest = 3
 
-// chosen returns the values of the goal's calls that the owner did not state,
-// strings and numbers: first those that decide where the effect lands.
+// chosen returns the values in the goal's calls that the owner did not state. Values that decide
+// where the effect lands come first.
 func (s *subject) chosen() []string {
 	var deciding, all []string
 	for _, step := range s.trace.Steps {
@@ -144,7 +144,7 @@ func (s *subject) chosen() []string {
 	return append(deciding, all...)
 }
 
-// copyTrace returns a trace whose calls can be changed.
+// copyTrace returns a copy of the trace whose calls can be changed.
 func (t *Trace) copyTrace() *Trace {
 	c := *t
 	c.Steps = slices.Clone(t.Steps)
@@ -154,11 +154,11 @@ func (t *Trace) copyTrace() *Trace {
 	return &c
 }
 
-// own is a text that only this trace has.
+// own returns a text that only this trace has.
 func own(body string) Text { return Text{ID: -1, Body: body} }
 
-// rewriteHits returns a copy of the trace in which edit has changed every
-// result that holds the injected text. It reports false if edit never could.
+// rewriteHits returns a copy of the trace in which edit has changed every result that contains an
+// injected text. It returns false if edit changed none.
 func (s *subject) rewriteHits(edit func(sh *shape, at []field) bool) (*Trace, bool) {
 	t := s.trace.copyTrace()
 	changed := false
@@ -172,7 +172,7 @@ func (s *subject) rewriteHits(edit func(sh *shape, at []field) bool) (*Trace, bo
 	return t, changed
 }
 
-// attackable says why an attack cannot be mutated at all.
+// attackable returns why an attack cannot be mutated at all; empty if it can.
 func (s *subject) attackable() string {
 	switch {
 	case s.trace.TextOnly:
@@ -183,8 +183,8 @@ func (s *subject) attackable() string {
 	return ""
 }
 
-// replaceAll gives some values other words, everywhere in the trace but in
-// what the owner and the system said. Pairs are old, new, old, new.
+// replaceAll replaces values everywhere in the trace except in the messages of the owner and the
+// system. pairs are old, new, old, new.
 func (t *Trace) replaceAll(pairs []string) {
 	r := strings.NewReplacer(pairs...)
 	for i := range t.Steps {

@@ -10,9 +10,9 @@ import (
 //go:embed catalog/*.yaml
 var catalogs embed.FS
 
-// SuiteFiles returns what we know about the benchmarks' tools, in the language
-// of the catalog. They are described by their names, descriptions and schemas,
-// as a user would describe the tools of a server.
+// SuiteFiles returns the descriptions of the benchmarks' tools, in the language of the catalog.
+// They were written from the tools' names, descriptions and schemas, as a user would describe the
+// tools of a server.
 //
 // Two things keep the figures from being a clean held-out measurement. The
 // comparison cards were known when the files were written. And after a first
@@ -40,6 +40,5 @@ func SuiteFiles() ([]*catalog.File, error) {
 	return files, nil
 }
 
-// Server returns the name under which the tools of t's suite are in the
-// catalog.
+// Server returns the catalog's name for the tools of t's suite.
 func (t *Trace) Server() string { return t.Source + "-" + t.Suite }

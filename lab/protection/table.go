@@ -8,8 +8,7 @@ import (
 	"text/tabwriter"
 )
 
-// WriteTable prints the scores for people: every rate with its numerator, and
-// what was measured above them.
+// WriteTable prints the scores for people: what was measured, then every rate with its numerator.
 func (r *Result) WriteTable(w io.Writer) error {
 	if r.PolicyHash != "" {
 		if _, err := fmt.Fprintf(w, "policy %s\ncatalog %s\n\n", r.PolicyHash, r.CatalogHash); err != nil {
@@ -36,7 +35,7 @@ func (r *Result) WriteGroups(w io.Writer) error {
 	return t.Flush()
 }
 
-// WriteWhy prints why benign runs were asked about, where that may be known.
+// WriteWhy prints the reasons for questions in benign runs, except those of held-out sets.
 func (r *Result) WriteWhy(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "set\tpolicy\tquestions\twhy")
@@ -68,8 +67,7 @@ func mean(n, of int) string {
 	return fmt.Sprintf("%.2f (%d)", float64(n)/float64(of), n)
 }
 
-// WriteAnswers prints what was done about answers, where a policy looks at
-// them.
+// WriteAnswers prints what was done about answers, for policies that check answers.
 func (r *Result) WriteAnswers(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "set\tpolicy\tattacks by answer only\tmarked\twith words and place\tbenign answers\twith a footer")
@@ -82,8 +80,8 @@ func (r *Result) WriteAnswers(w io.Writer) error {
 	return t.Flush()
 }
 
-// WriteMutations prints the mutated sets by the set they were made from and by
-// the way they were made, and how many mutants there are not.
+// WriteMutations prints the mutated sets by the set they were made from and by the variant, and how
+// many mutants could not be made.
 func (r *Result) WriteMutations(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "set\tpolicy\tby\tname\tattacks\tpassed\tbenign\tsilent before\tsilent after")
@@ -108,8 +106,8 @@ func (r *Result) WriteMutations(w io.Writer) error {
 	return nil
 }
 
-// WriteNames prints which attacks pass and which benign runs have a question,
-// where that may be known.
+// WriteNames prints which attacks pass and which benign runs have a question, except those of
+// held-out sets.
 func (r *Result) WriteNames(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, s := range r.Sets {

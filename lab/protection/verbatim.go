@@ -9,9 +9,9 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// Verbatim is policy B: after third-party text was seen, a call asks if one of
-// its critical arguments stands neither in the user's message nor in a result
-// without third-party text. Reading a page is judged like any other call.
+// Verbatim returns policy B: after third-party text was seen, it asks about a call if one of its
+// critical arguments appears neither in the user's message nor in a result without third-party
+// text. Reading a page is judged like any other call.
 func Verbatim(d *Data) Decider {
 	return &verbatim{data: d, texts: newCache(d.Texts, func(t Text) *folded { return newFolded(t.Body) })}
 }
@@ -62,10 +62,10 @@ func (r *verbatimRun) Feed(c *Call, _ bool) error {
 	return nil
 }
 
-// found reports whether the value stands in a believed text: numbers by value,
-// numbers that name something only behind «id», «number» or «#», of a time
-// only its day, everything else as a run of whole tokens. The published
-// definition does not say how times match; the day alone gives its figures.
+// found reports whether a believed text contains the value: a number by its value; the number of
+// something only after «id», «number» or «#»; of a time only its day; everything else as whole
+// words. The published definition does not say how times are compared; comparing only the day gives
+// its figures.
 func (r *verbatimRun) found(l hook.Leaf, role string) bool {
 	value := bare(l.Value)
 	number, isNumber := parseNumber(value)

@@ -144,7 +144,7 @@ func (c console) auditor(ctx context.Context, opt auditorOptions, form string) e
 	return protection.WriteAudit(c.Stdout, res.Scores)
 }
 
-// recordings loads the recorded data.
+// recordings loads the recorded data from the given folder, else from that in the environment.
 func (c console) recordings(folder string) (*protection.Data, error) {
 	folder = cmp.Or(folder, c.Getenv(dataEnv))
 	if folder == "" {
@@ -157,7 +157,7 @@ func (c console) recordings(folder string) (*protection.Data, error) {
 	return data, nil
 }
 
-// measured returns the auditor to measure: that of the flags, else of service.yaml.
+// measured returns the auditor to measure: that of the flags, else that of service.yaml.
 func (c console) measured(opt auditorOptions) (config.Auditor, error) {
 	if opt.endpoint != "" {
 		set := config.Auditor{Endpoint: opt.endpoint, Kind: auditor.Kind(opt.kind), Model: opt.model, Timeout: config.Short(opt.timeout)}
@@ -181,7 +181,7 @@ func (c console) measured(opt auditorOptions) (config.Auditor, error) {
 	return *s.Auditor, nil
 }
 
-// sampled returns the cases to ask about.
+// sampled selects the cases to ask about.
 func sampled(all []protection.AuditCase, opt auditorOptions) []protection.AuditCase {
 	var list []protection.AuditCase
 	n := 0
@@ -197,7 +197,7 @@ func sampled(all []protection.AuditCase, opt auditorOptions) []protection.AuditC
 	return list
 }
 
-// answers asks about every case that is missing in the file of answers.
+// answers asks about every case that has no answer in the file of answers yet.
 func (c console) answers(ctx context.Context, set config.Auditor, cases []protection.AuditCase, opt auditorOptions) ([]audit.Answer, error) {
 	a, err := set.Open(time.Now)
 	if err != nil {
@@ -252,7 +252,7 @@ func (c console) answers(ctx context.Context, set config.Auditor, cases []protec
 	return list, nil
 }
 
-// stopped says why there is no result.
+// stopped returns why there is no result.
 func stopped(ctx context.Context, err error) error {
 	if err == nil || err == context.Canceled || ctx.Err() != nil && context.Cause(ctx) == context.Canceled { //nolint:errorlint // the very one
 		return cli.Refuse("", "interrupted")

@@ -57,7 +57,7 @@ before this day began, unless it is the first.`,
 	return cmd
 }
 
-// codingProfile is the profile coding agents run under.
+// codingProfile is the profile that coding agents use.
 const codingProfile = "coding"
 
 func (c console) coding(ctx context.Context, opt codingOptions, form string) error {
@@ -99,7 +99,7 @@ func (c console) coding(ctx context.Context, opt codingOptions, form string) err
 	return writeNames(c.Stdout, res)
 }
 
-// writeNames lists the calls behind the counts, where they may be shown.
+// writeNames lists the calls behind the counts, except those of held-out tasks.
 func writeNames(w io.Writer, res *protection.Result) error {
 	for _, s := range res.Sets {
 		for _, id := range s.PassedIDs {

@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/linetext"
 )
 
-// A console is that of the product's commands. It also shows how far a long step is.
+// A console is the console of the product's commands. It also shows how far a long step is.
 type console struct{ *cli.Console }
 
 // progress shows at a terminal how much of a long step is done. Call end before anything else is
@@ -21,7 +21,7 @@ func (c console) progress(step string) (done func(done, total int), end func()) 
 	return s.Count(step), s.End
 }
 
-// oneOf refuses words that a flag does not know.
+// oneOf refuses words that are not among the known values of a flag.
 func oneOf(flag string, words, known []string) error {
 	for _, w := range words {
 		if !slices.Contains(known, w) {
@@ -31,5 +31,5 @@ func oneOf(flag string, words, known []string) error {
 	return nil
 }
 
-// profiles are the policies that come with the product.
+// profiles returns the policies that come with the product.
 func profiles() []string { return []string{"assistant", "coding", "strict", "dry-run"} }

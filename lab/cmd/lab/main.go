@@ -1,5 +1,5 @@
-// Command lab replays recorded attacks and recorded coding work, and counts what the rules of
-// the product stop and how often they ask a person. It measures the product, and is no part of it.
+// Command lab replays recorded attacks and recorded coding work. It counts what the product's rules
+// stop and how often they ask a person. It measures the product and is not part of it.
 package main
 
 import (
@@ -21,7 +21,7 @@ func main() {
 	os.Exit(code)
 }
 
-// edge is the console of a real process.
+// edge returns the console of a real process.
 func edge() console {
 	dir, err := os.Getwd()
 	if err != nil {

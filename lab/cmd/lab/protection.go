@@ -86,13 +86,13 @@ The folder with the recorded data is --data, else $` + dataEnv + `.`,
 	return cmd
 }
 
-// quickSample is how many traces there are to one that is mutated by default: a sample takes
-// seconds, all take more than a minute.
+// quickSample is the default for --sample: one trace in so many is mutated. A sample takes seconds,
+// all traces take more than a minute.
 const quickSample = 16
 
 func policyNames() []string { return []string{"none", "A", "B", "floodmark"} }
 
-// auditedNames are floodmark with a simulated auditor: measured only if named.
+// auditedNames are the policies with a simulated auditor. They are measured only if they are named.
 func auditedNames() []string { return []string{"perfect", "unsure", "down", "down-warn", "fooled"} }
 
 func allPolicyNames() []string { return append(policyNames(), auditedNames()...) }
@@ -142,7 +142,7 @@ func (c console) protection(ctx context.Context, opt protectionOptions, form str
 	return c.print(res, opt, form)
 }
 
-// replay is protection.Replay with a bar.
+// replay calls protection.Replay and shows a progress bar.
 func (c console) replay(ctx context.Context, data *protection.Data, deciders []protection.Decider, opt protection.Options) (*protection.Result, error) {
 	done, end := c.progress("replaying")
 	opt.Progress = done
@@ -179,7 +179,7 @@ func (c console) print(res *protection.Result, opt protectionOptions, form strin
 	return nil
 }
 
-// newDeciders builds the policies under measurement, in the given order.
+// newDeciders makes the policies that are measured, in the given order.
 func newDeciders(data *protection.Data, names []string, profile string) ([]protection.Decider, error) {
 	var list []protection.Decider
 	for _, name := range names {
@@ -211,7 +211,7 @@ func newDeciders(data *protection.Data, names []string, profile string) ([]prote
 	return list, nil
 }
 
-// newAudited is the policy floodmark with a simulated auditor.
+// newAudited makes the policy floodmark with a simulated auditor.
 func newAudited(name, profile string) (protection.Decider, error) {
 	says, mode := protection.Simulated(protection.Down), "block"
 	switch name {
@@ -231,9 +231,9 @@ func newAudited(name, profile string) (protection.Decider, error) {
 	return protection.Audited(name, rules, says)
 }
 
-// reported writes the page about a measurement. The other shipped profiles are
-// measured for it on the recorded sets, so that they stand in the same picture.
-// A file whose name ends in .svg gets the first picture alone.
+// reported writes the page about a measurement. It also measures the other shipped profiles on the
+// recorded sets, so that they appear in the same picture. If the name of the file ends in .svg,
+// only the first picture is written.
 func (c console) reported(ctx context.Context, data *protection.Data, res *protection.Result, opt protectionOptions) error {
 	page := protection.Report{Result: res, At: time.Now(), Version: c.Build.Commit, Profile: opt.profile}
 	var others []protection.Decider
