@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// date gives each committed file a time that follows from its content, and each folder
-// the same one. The go command remembers the result of a test with the times of the files
-// that it read; so the results of one clone are found in another, and a file that differs
-// has another time.
+// date sets the modification time of each committed file to a time computed from its content, and
+// that of each folder to a fixed time. The go command caches test results by the times of the files
+// that a test read. So results from one clone are found in another, and a file that differs has
+// another time.
 func date(root string) error {
 	modified, err := git(root, "diff", "--name-only", "-z")
 	if err != nil {

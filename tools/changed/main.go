@@ -1,5 +1,5 @@
-// Changed tells what changed since the commit that the last nightly run names, so
-// that the gate repeats only what a change could have broken.
+// Changed tells what changed since the commit of the last nightly run, so that the gate repeats
+// only what a change could have broken.
 //
 //	changed packages       folders of packages whose own files, or files of something they or their tests import, changed
 //	changed own            folders of packages whose own files changed
@@ -10,8 +10,8 @@
 //	changed ratchet        checks that no number in .ci/debt is larger than it was then
 //	changed date           gives each committed file a time that follows from its content
 //
-// Where it cannot be told what changed, everything did: there is no nightly run, its
-// commit is not here, go.mod or the gate itself changed, or NIGHTLY is set.
+// If it is unknown what changed, everything counts as changed: there was no nightly run, its commit
+// is not in this clone, go.mod or the gate itself changed, or NIGHTLY is set.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 	"strings"
 )
 
-// errUnchanged says that a suite need not run.
+// errUnchanged means that a suite need not run.
 var errUnchanged = errors.New("unchanged")
 
 func main() {
@@ -40,7 +40,7 @@ func main() {
 	}
 }
 
-// findRoot goes up to the repository.
+// findRoot finds the root of the repository above the current folder.
 func findRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 
 const debtFile = ".ci/debt"
 
-// checkRatchet compares .ci/debt with what it was at the last nightly run, or without one
-// in the parent of this commit. For each kind of debt the sum may only shrink, and so may
-// every entry, unless the kind's sum shrank or stayed: then a package may have been renamed.
+// checkRatchet compares .ci/debt with its state at the last nightly run, or if there was none, in
+// the parent of this commit. For each kind of debt the sum may not grow. An entry may grow if the
+// sum of its kind does not, because a package may have been renamed.
 func checkRatchet(root string, out io.Writer) error {
 	n, err := readNightly(root)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -40,7 +40,7 @@ func checkRatchet(root string, out io.Writer) error {
 	return compareDebt(before, string(now))
 }
 
-// compareDebt names each entry that grew although its kind did not shrink elsewhere.
+// compareDebt returns an error for each entry that grew, in the kinds whose sum grew.
 func compareDebt(before, now string) error {
 	old, err := readDebt(before)
 	if err != nil {
@@ -64,7 +64,7 @@ func compareDebt(before, now string) error {
 	return errors.Join(grown...)
 }
 
-// readDebt reads lines «kind where number».
+// readDebt parses lines «kind where number».
 func readDebt(text string) (map[string]map[string]int, error) {
 	debt := map[string]map[string]int{}
 	for i, line := range strings.Split(text, "\n") {

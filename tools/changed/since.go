@@ -22,7 +22,7 @@ const (
 	mustRun     = ".ci/must-run"
 )
 
-// A nightly is a whole run of the gate, as .ci/run wrote it down.
+// A nightly is a whole run of the gate, as .ci/run recorded it.
 type nightly struct {
 	Commit  string            `json:"commit"`
 	Seconds int               `json:"seconds"`
@@ -37,9 +37,9 @@ type result struct {
 // A diff is what changed since the last nightly run.
 type diff struct {
 	root  string
-	base  string   // the commit of that run
-	why   string   // why everything counts as changed; empty if files says it
-	files []string // changed, added and deleted ones, slash-separated
+	base  string   // the commit of the nightly run
+	why   string   // why everything counts as changed; empty if files lists what changed
+	files []string // changed, added and deleted files, slash-separated
 }
 
 func readNightly(root string) (nightly, error) {
@@ -51,14 +51,14 @@ func readNightly(root string) (nightly, error) {
 	if err := json.Unmarshal(data, &n); err != nil {
 		return n, fmt.Errorf("%s: %w", nightlyFile, err)
 	}
-	if !regexp.MustCompile(`^[0-9a-f]{40}$`).MatchString(n.Commit) { // «HEAD» would be true for ever
+	if !regexp.MustCompile(`^[0-9a-f]{40}$`).MatchString(n.Commit) { // «HEAD» would always be an ancestor
 		return n, fmt.Errorf("%s: commit %q is no hash: run «make nightly»", nightlyFile, n.Commit)
 	}
 	return n, nil
 }
 
-// gateItself lists what says how suites run, and what the linter complains of. If it
-// changed, they all run.
+// gateItself lists the files that say how suites run and what the linter reports. If one of them
+// changed, all suites run.
 func gateItself() []string {
 	return []string{
 		"go.mod", "go.sum", "go.work", "go.work.sum", ".gitattributes",
@@ -109,7 +109,8 @@ func since(root string, everything bool) (diff, error) {
 	return d, nil
 }
 
-// below returns a changed file that is path, or in it if it ends with a slash.
+// below returns a changed file that is path or, if path ends with a slash, in that folder; empty if
+// there is none.
 func (d diff) below(path string) string {
 	for _, file := range d.files {
 		if file == path || strings.HasSuffix(path, "/") && strings.HasPrefix(file, path) {
@@ -119,8 +120,8 @@ func (d diff) below(path string) string {
 	return ""
 }
 
-// lines prints the lines that were added or changed. Where everything changed, it
-// prints nothing: then there is nothing to choose from.
+// lines prints the lines that were added or changed. If everything counts as changed, it prints
+// nothing.
 func (d diff) lines(out io.Writer) error {
 	if d.base == "" {
 		return nil
@@ -157,7 +158,8 @@ func (d diff) lines(out io.Writer) error {
 	return nil
 }
 
-// checkNightly fails if the evidence of the last nightly run is not one of this tree.
+// checkNightly returns an error if the evidence of the last nightly run is not of an ancestor of
+// HEAD, or if a suite did not pass in it.
 func checkNightly(root string, out io.Writer) error {
 	n, err := readNightly(root)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -189,7 +191,7 @@ func isAncestor(root, commit string) bool {
 	return err == nil
 }
 
-// isShallow reports whether earlier commits were left out of this clone.
+// isShallow reports whether this clone lacks earlier commits.
 func isShallow(root string) bool {
 	out, err := git(root, "rev-parse", "--is-shallow-repository")
 	return err == nil && strings.TrimSpace(out) == "true"

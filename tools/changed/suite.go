@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// suite prints why a suite has to run, or returns errUnchanged. A suite that
-// .ci/closures does not name always runs.
+// suite prints why a suite has to run, or returns errUnchanged. A suite that is not in .ci/closures
+// always runs.
 func (d diff) suite(name string, out io.Writer) error {
 	if d.why != "" {
 		fmt.Fprintln(out, d.why)
@@ -42,7 +42,7 @@ func (d diff) suite(name string, out io.Writer) error {
 	return nil
 }
 
-// checkClosures complains of suites, packages and files that do not exist.
+// checkClosures returns an error for each suite, package and file that does not exist.
 func checkClosures(root string) error {
 	about, err := readClosures(root)
 	if err != nil {
@@ -68,7 +68,8 @@ func checkClosures(root string) error {
 	return errors.Join(wrong...)
 }
 
-// readClosures reads lines «suite: part part …»; a line that begins with a blank goes on.
+// readClosures parses lines «suite: part part …». A line that begins with a space continues the
+// previous one.
 func readClosures(root string) (map[string][]string, error) {
 	text, err := os.ReadFile(filepath.Join(root, ".ci", "closures"))
 	if err != nil {
@@ -93,8 +94,8 @@ func readClosures(root string) (map[string][]string, error) {
 	return about, nil
 }
 
-// hit says which part changed. A part is a package with all that it imports,
-// «=package» for its own files only, or «path:FILE», «path:FOLDER/».
+// hit returns which part changed; empty if none did. A part is a package with everything it
+// imports, «=package» for only the package's own files, «path:FILE» or «path:FOLDER/».
 func (d diff) hit(t tree, parts []string) (string, error) {
 	touched := t.touched(d)
 	for _, part := range parts {

@@ -17,19 +17,19 @@ import (
 
 const module = "github.com/floodmark/floodmark"
 
-// lab is the folder of the module that measures the product. Its packages are called as
-// those of the product are, so that they stand in the same tree.
+// lab is the folder of the module that measures the product. Its import paths begin like the
+// product's, so its packages are in the same tree.
 const lab = "lab"
 
-// A tree is the packages of the product and of lab, and what they import of each other.
+// A tree has the packages of the product and of lab, with what they import of each other.
 type tree map[string]pkg // by folder, "." for the root
 
 type pkg struct {
 	imports []string // folders
-	tests   []string // what its tests import besides
+	tests   []string // what only its tests import
 }
 
-// listTree asks the go command, which knows build tags.
+// listTree lists the packages with the go command, which considers build tags.
 func listTree(root string) (tree, error) {
 	t := tree{}
 	if err := t.list(root); err != nil {
@@ -79,9 +79,9 @@ func folder(importPath string) string {
 	return strings.TrimPrefix(importPath, module+"/")
 }
 
-// owner is the package that a file belongs to: the one of its folder, or of the
-// nearest folder above it, because of testdata and embedded files. The root package
-// has only its own Go files: the other files of the root belong to no package.
+// owner returns the package that a file belongs to: the package in its folder, or in the nearest
+// folder above, because of testdata and embedded files. Of the files in the root, only Go files
+// belong to the root package; the others belong to none.
 func (t tree) owner(file string) (string, bool) {
 	for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
 		if _, ok := t[dir]; ok {
@@ -103,7 +103,7 @@ func (t tree) touched(d diff) map[string]bool {
 	return own
 }
 
-// reach adds dir, and everything that it imports, to seen.
+// reach adds dir and everything it imports to seen.
 func (t tree) reach(dir string, seen map[string]bool) {
 	if seen[dir] {
 		return
@@ -114,7 +114,7 @@ func (t tree) reach(dir string, seen map[string]bool) {
 	}
 }
 
-// closure is dir with all that it and its tests are compiled from.
+// closure returns dir and everything that it and its tests are compiled from.
 func (t tree) closure(dir string) map[string]bool {
 	seen := map[string]bool{}
 	t.reach(dir, seen)
@@ -124,7 +124,7 @@ func (t tree) closure(dir string) map[string]bool {
 	return seen
 }
 
-// dirs lists changed packages, as the go command wants those of the product.
+// dirs lists the changed packages as arguments for the go command.
 func (t tree) dirs(d diff, own bool) (list []string) {
 	touched := t.touched(d)
 	for dir := range t {

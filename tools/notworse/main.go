@@ -1,9 +1,9 @@
-// Notworse compares two measurements of protection and fails if the newer one
-// protects less, or asks more, than the one that was published.
+// Notworse compares two measurements of protection. It fails if the newer one protects less or asks
+// more than the published one.
 //
 //	notworse docs/evidence/protection.json new.json
 //
-// How long decisions took depends on the machine and is not compared.
+// The time that decisions took is not compared, because it depends on the machine.
 package main
 
 import (
@@ -14,10 +14,9 @@ import (
 	"strings"
 )
 
-// result is what «lab protection --output json» prints, as far as
-// it is compared.
+// result is the part of the output of «lab protection --output json» that is compared.
 type result struct {
-	Sample int     `json:"sample"` // one in so many traces was mutated; 0 means all
+	Sample int     `json:"sample"` // one in so many traces was mutated; 0: all
 	Sets   []score `json:"sets"`
 }
 
@@ -81,8 +80,8 @@ func read(file string) (result, error) {
 	return r, nil
 }
 
-// compare returns what became better, and as an error all that became worse
-// or cannot be compared.
+// compare returns what became better. The error lists everything that became worse or cannot be
+// compared.
 func compare(before, after result) (better []string, err error) {
 	var worse []error
 	for _, b := range before.Sets {
@@ -120,19 +119,19 @@ func find(r result, like score) (score, bool) {
 	return score{}, false
 }
 
-// A figure is one number before and after. Its sign is 1 where more is
-// better, -1 where less is, and 0 where it must not change.
+// A figure is a number before and after. Its sign is 1 if more is better, -1 if less is better, and
+// 0 if it must not change.
 type figure struct {
 	name          string
 	sign          float64
 	before, after float64
 }
 
-// sampled are the figures of a mutated set of which only a sample was measured
-// again: what let nothing pass must let nothing pass.
+// sampled returns the figures of a mutated set if only a sample was measured again: if nothing
+// passed before, nothing may pass in the sample.
 func sampled(b, a score) []figure {
 	if b.Passed > 0 && b.Policy != "floodmark" {
-		return nil // what others let pass was published, and cannot be held against a sample
+		return nil // the attacks that pass under other policies are published for the whole set, so a sample cannot be compared
 	}
 	return []figure{{"attacks passed", -1, 0, float64(a.Passed)}}
 }

@@ -1,12 +1,12 @@
-// Order runs tests of a copy of the program in which things happen in another order:
-// before and after whatever goroutines wait for each other by, one may sleep for a
-// moment. What fails there can fail anywhere, once in a long while: by a fault of the
-// program, or of a test that does not wait for what it needs.
+// Order runs tests of a copy of the program in which things happen in another order: before and
+// after the statements by which goroutines wait for each other, a goroutine may sleep for a moment.
+// A failure there can also happen without the sleeps, only rarely. Its cause is a bug in the
+// program, or in a test that does not wait for what it needs.
 //
 //	order -root DIR [-seeds 3] [-first 1] [-json FILE] PACKAGES…
 //
-// A seed says at which points the sleeps are frequent. Within a run they come by
-// chance, so a seed that failed fails often, not always.
+// The seed determines at which points sleeps are frequent. When they happen within a run is random,
+// so a seed that failed will fail often, but not always.
 package main
 
 import (
@@ -44,11 +44,11 @@ func main() {
 	}
 }
 
-// A report is what a run of several seeds showed.
+// A report is the result of a run of several seeds.
 type report struct {
 	Suite    string   `json:"suite"`
 	Commit   string   `json:"commit"`
-	Points   int      `json:"points"` // at which a goroutine may sleep
+	Points   int      `json:"points"` // the points at which a goroutine may sleep
 	Packages []string `json:"packages"`
 	First    int      `json:"first_seed"`
 	Seeds    int      `json:"seeds"`
@@ -108,7 +108,7 @@ func run(ctx context.Context, root string, first, seeds int, packages []string) 
 	return r, ctx.Err()
 }
 
-// systemTests is a pattern of the tests that start programs built without points.
+// systemTests returns a pattern of the tests that start programs built without points.
 func systemTests(root string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(root, ".ci", "system"))
 	if err != nil {
@@ -123,7 +123,7 @@ func systemTests(root string) (string, error) {
 	return "^(" + strings.Join(names, "|") + ")$", nil
 }
 
-// copied copies what git knows of, and what is new, to a folder of its own.
+// copied copies the files that git tracks, and new ones, to another folder.
 func copied(ctx context.Context, root, dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err
@@ -134,7 +134,7 @@ func copied(ctx context.Context, root, dir string) error {
 		return fmt.Errorf("git ls-files: %w", err)
 	}
 	for name := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-		if err := copyFile(filepath.Join(root, name), filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) { // deleted, but not yet in git
+		if err := copyFile(filepath.Join(root, name), filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) { // a deleted file that git still tracks
 			return err
 		}
 	}

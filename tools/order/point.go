@@ -1,8 +1,8 @@
 package main
 
-// pointText is what stands in each woven package. One point in twenty is hot: it
-// sleeps for up to 30 ms nearly every third time; the others do so twice in a thousand.
-// The system sleeps, not the runtime, so that a test's own clock does not move.
+// pointText is added to each package with points. One point in twenty is hot: there a goroutine
+// sleeps for up to 30 ms nearly every third time, at the others twice in a thousand times. It uses
+// a system call, because the runtime's sleep would move a test's own clock.
 const pointText = `package PACKAGE
 
 import (

@@ -13,9 +13,9 @@ import (
 	"strings"
 )
 
-// weave puts points into the Go files of a tree, and returns how many.
+// weave inserts points into the Go files of a tree, and returns how many.
 func weave(root string) (points int, err error) {
-	woven := map[string]bool{} // folder and package, and whether only tests are in it
+	woven := map[string]bool{} // by folder and package: whether only test files have points
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -47,8 +47,7 @@ func weave(root string) (points int, err error) {
 	return points, err
 }
 
-// left leaves out other modules, what tests only read, and packages in which no
-// goroutine waits for another and which would be slow.
+// left skips other modules, test data, and packages without concurrency that would become slow.
 func left(root, path string) error {
 	rel, err := filepath.Rel(root, path)
 	if err != nil || rel == "." {
@@ -62,7 +61,7 @@ func left(root, path string) error {
 	return nil
 }
 
-// weaveFile puts points into one file, counting on from n.
+// weaveFile inserts points into one file, numbered from n+1.
 func weaveFile(path string, n int) (points int, name string, err error) {
 	src, err := os.ReadFile(path)
 	if err != nil || strings.HasPrefix(string(src), "// Code generated") || strings.Contains(string(src), "//go:build ignore") {
@@ -88,7 +87,7 @@ func weaveFile(path string, n int) (points int, name string, err error) {
 	return n, f.Name.Name, os.WriteFile(path, []byte(out.String()), 0o600)
 }
 
-// places are where in a file a point belongs, in their order.
+// places returns the offsets in a file at which to insert points, sorted.
 func places(set *token.FileSet, f *ast.File) []int {
 	var at []int
 	add := func(n ast.Node) { at = append(at, set.Position(n.Pos()).Offset) }
@@ -132,7 +131,7 @@ func places(set *token.FileSet, f *ast.File) []int {
 	return slices.Compact(at)
 }
 
-// meets reports whether goroutines meet in a statement, or it asks another process.
+// meets reports whether goroutines wait for each other in a statement, or it asks another process.
 func meets(s ast.Stmt) bool {
 	switch s := s.(type) {
 	case *ast.SendStmt, *ast.SelectStmt:
@@ -155,8 +154,8 @@ func meets(s ast.Stmt) bool {
 	return asks(s)
 }
 
-// asks reports whether a statement lets others go on, or asks another process: it
-// unlocks something, touches a file, or passes a context on.
+// asks reports whether a statement lets other goroutines continue, or asks another process: it
+// unlocks, touches a file, or passes a context on.
 func asks(s ast.Stmt) (found bool) {
 	switch s.(type) {
 	case *ast.AssignStmt, *ast.ExprStmt:

@@ -1,6 +1,6 @@
-// Command proto renews what is written from the description of the API in
-// api/: the Go code in wire/ and the page docs/reference/hook-api.md. It needs
-// nothing but the pinned modules; checking the description is buf's job.
+// Command proto regenerates what is made from the API's description in api/: the Go code in wire/
+// and the page docs/reference/hook-api.md. It uses only the pinned modules. The description itself
+// is checked by buf.
 //
 //	go -C tools/proto run .
 package main
@@ -23,12 +23,12 @@ import (
 )
 
 const (
-	root   = "../.." // of the repository, from here
+	root   = "../.." // the repository, relative to this folder
 	page   = "docs/reference/hook-api.md"
 	module = "module=github.com/floodmark/floodmark"
 )
 
-// A plugin writes Go code from the description.
+// A plugin generates Go code from the description.
 type plugin struct{ name, options string }
 
 func plugins() []plugin {
@@ -56,7 +56,8 @@ func run(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
 	}
-	// Options of our own are then bytes, as they are for every plugin.
+	// Encode and decode the request, so that our own options become unknown bytes, as plugins see
+	// them.
 	data, err := proto.Marshal(request)
 	if err != nil {
 		return err
@@ -77,7 +78,7 @@ func run(ctx context.Context) error {
 	return os.WriteFile(filepath.Join(root, page), []byte(text), 0o644)
 }
 
-// describe compiles every file below api/, comments included.
+// describe compiles every file below api/, with its comments.
 func describe(ctx context.Context) (*pluginpb.CodeGeneratorRequest, error) {
 	api := filepath.Join(root, "api")
 	paths, err := filepath.Glob(filepath.Join(api, "floodmark", "*", "*.proto"))
@@ -105,7 +106,7 @@ func describe(ctx context.Context) (*pluginpb.CodeGeneratorRequest, error) {
 	return request, nil
 }
 
-// appendFile adds a file after those it imports, as plugins want them.
+// appendFile adds a file after the files it imports, which is the order that plugins need.
 func appendFile(all []*descriptorpb.FileDescriptorProto, seen map[string]bool, f protoreflect.FileDescriptor) []*descriptorpb.FileDescriptorProto {
 	if seen[f.Path()] {
 		return all
@@ -117,7 +118,7 @@ func appendFile(all []*descriptorpb.FileDescriptorProto, seen map[string]bool, f
 	return append(all, protodesc.ToFileDescriptorProto(f))
 }
 
-// run asks the pinned plugin and writes the files it answers.
+// run runs the pinned plugin and writes the files that it returns.
 func (p plugin) run(ctx context.Context, request *pluginpb.CodeGeneratorRequest) error {
 	in, err := proto.Marshal(request)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// intro stands above what the description says. The fields and methods below
-// it cannot be wrong; keep figures out of here.
+// intro is the beginning of the page. The tables of fields and methods below it are generated, so
+// they are always right; this text is not, so keep figures out of it.
 const intro = `<!-- Written by go generate from api/floodmark/v1. Change the description, not this page. -->
 
 # Hook API
@@ -48,7 +48,7 @@ Where ` + "`XDG_RUNTIME_DIR`" + ` is not set, the socket is ` + "`~/.local/state
   nobody known by ` + "`unauthenticated`" + `. Both are written to the journal.
 `
 
-// hookPage is the reference of the API: services first, then messages.
+// hookPage returns the reference of the API: services first, then messages.
 func hookPage(described *protogen.Plugin) (string, error) {
 	var services []*protogen.Service
 	var messages []*protogen.Message
@@ -92,8 +92,8 @@ func hookPage(described *protogen.Plugin) (string, error) {
 // needsField is the number of the option (floodmark.v1.needs).
 const needsField = 50615
 
-// permission reads the option as bytes: this program is older than the code it
-// writes.
+// permission reads the option from its bytes, because this program cannot use the code that it
+// generates.
 func permission(m *protogen.Method) (string, error) {
 	raw := m.Desc.Options().ProtoReflect().GetUnknown()
 	for len(raw) > 0 {

@@ -1,7 +1,6 @@
-// Command release writes what a release has to say about the work of others:
-// each module that is part of a program we ship, with its licence in full. It
-// refuses a module without a licence, or with one that is not on our list.
-// The module it stands in pins goreleaser and cyclonedx-gomod.
+// Command release writes the notices of a release: each module that is part of a program we ship,
+// with its licence in full. It refuses a module without a licence, or with a licence that is not on
+// our list. The module of this command also pins goreleaser and cyclonedx-gomod.
 //
 //	go -C tools/release run . FILE
 package main
@@ -21,15 +20,15 @@ import (
 	"strings"
 )
 
-// root is the repository, from here.
+// root is the repository, relative to this folder.
 const root = "../.."
 
-// targets are the systems and machines we ship for, as .goreleaser.yaml has them.
+// targets returns the systems and machines that we ship for, the same as in .goreleaser.yaml.
 func targets() []string {
 	return []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64"}
 }
 
-// A module is one that is part of a program we ship.
+// A module is a module that is part of a program we ship.
 type module struct {
 	path, version, dir string
 	licence            string
@@ -72,7 +71,7 @@ func run(ctx context.Context, file string) error {
 	return os.WriteFile(file, []byte(notice(append(others, list...))), 0o644)
 }
 
-// collect adds the modules of one target.
+// collect adds the modules that are built for one target.
 func collect(ctx context.Context, target string, all map[string]module) error {
 	system, machine, _ := strings.Cut(target, "/")
 	cmd := exec.CommandContext(ctx, "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}}\t{{.Version}}\t{{.Dir}}{{end}}{{end}}",
@@ -93,7 +92,7 @@ func collect(ctx context.Context, target string, all map[string]module) error {
 	return nil
 }
 
-// licensed reads the licences of all, and says of all at once what is wrong.
+// licensed reads the licences of all modules. The error lists everything that is wrong.
 func licensed(list []module) ([]module, error) {
 	var problems []error
 	for i, m := range list {
@@ -106,7 +105,7 @@ func licensed(list []module) ([]module, error) {
 	return list, errors.Join(problems...)
 }
 
-// read takes every file of a module that speaks about rights.
+// read reads every file of a module that is about rights.
 func read(m module) (module, error) {
 	entries, err := os.ReadDir(m.dir)
 	if err != nil {
@@ -132,8 +131,8 @@ func read(m module) (module, error) {
 	return m, nil
 }
 
-// kind is the short name of a licence we may ship under, by a sentence only it
-// has; empty for every other.
+// kind returns the short name of a licence that we may ship under, recognized by a sentence that
+// only this licence has; empty for any other.
 func kind(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	for _, k := range []struct{ name, has string }{
@@ -151,7 +150,7 @@ func kind(text string) string {
 	return ""
 }
 
-// notice is the whole text: a table, then each licence in full.
+// notice returns the whole text: a table, then each licence in full.
 func notice(list []module) string {
 	var b strings.Builder
 	b.WriteString("Floodmark is licensed under Apache-2.0 (LICENSE). Its programs contain:\n\n")

@@ -1,9 +1,9 @@
-// Secretrules writes the rules by which internal/redact finds secrets. They are
-// gitleaks' own (MIT), taken from one pinned release and changed only in form.
+// Secretrules writes the rules by which internal/redact finds secrets. They are gitleaks' rules
+// (MIT) of one pinned release, changed only in form.
 //
 //	go -C tools run ./secretrules ../internal/redact
 //
-// It writes rules.json and, beside it, gitleaks' licence.
+// It writes rules.json and gitleaks' licence.
 package main
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// The release the rules are from, with the hash the go command has for it.
+// The release that the rules are from, with its hash according to the go command.
 const (
 	module  = "github.com/zricethezav/gitleaks/v8"
 	version = "v8.30.1"
@@ -63,7 +63,7 @@ func run(args []string) error {
 	return os.WriteFile(filepath.Join(args[0], "LICENSE.gitleaks"), append([]byte(notice), licence...), 0o600)
 }
 
-// release fetches the pinned release and returns its folder.
+// release downloads the pinned release and returns its folder.
 func release() (string, error) {
 	cmd := exec.CommandContext(context.Background(), "go", "mod", "download", "-json", module+"@"+version)
 	cmd.Stderr = os.Stderr
@@ -81,7 +81,7 @@ func release() (string, error) {
 	return got.Dir, nil
 }
 
-// convert writes one rule on a line, so that a change can be read.
+// convert writes one rule on each line, so that changes are readable.
 func convert(text []byte) ([]byte, error) {
 	var in theirs
 	if err := toml.Unmarshal(text, &in); err != nil {

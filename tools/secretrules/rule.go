@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// theirs is gitleaks' table, as far as it is used.
+// theirs is the part of gitleaks' table that is used.
 type theirs struct {
 	Allow theirAllow  `toml:"allowlist"`
 	Rules []theirRule `toml:"rules"`
@@ -31,7 +31,7 @@ type theirAllow struct {
 	Paths       []string `toml:"paths"`
 }
 
-// rule is one of ours; internal/redact says what its fields mean.
+// rule is one of our rules. internal/redact documents its fields.
 type rule struct {
 	ID       string              `json:"id"`
 	Keywords []string            `json:"keywords,omitempty"`
@@ -51,7 +51,7 @@ type allow struct {
 	Stopwords []string `json:"stopwords,omitempty"`
 }
 
-// leftOut are the rules that need the name of a file to mean anything.
+// leftOut returns the rules that make sense only with the name of a file.
 func leftOut() map[string]string {
 	return map[string]string{
 		"pkcs12-file":           "looks at the name of a file only",
@@ -59,7 +59,7 @@ func leftOut() map[string]string {
 	}
 }
 
-// The shape most rules share: a name, something that assigns, a value.
+// The form that most rules have: a name, an assignment, a value.
 const (
 	before  = `(?i)[\w.-]{0,50}?(?:`
 	before2 = `[\w.-]{0,50}?(?i:[\w.-]{0,50}?(?:`
@@ -68,7 +68,7 @@ const (
 	after   = `)(?:[\x60'"\s;]|\\[nr]|$)`
 )
 
-// split turns a rule of theirs into ours: an assignment, a token, or one of each.
+// split turns one of gitleaks' rules into ours: an assignment, a token, or one of each.
 func split(r theirRule) ([]rule, error) {
 	base := rule{ID: r.ID, Entropy: r.Entropy, Allow: allowOf(r.Allowlists)}
 	rest, fold := strings.CutPrefix(r.Regex, before)
@@ -103,8 +103,8 @@ func split(r theirRule) ([]rule, error) {
 	return []rule{named, token(base, theirRule{ID: r.ID, Regex: other, Keywords: literal(other)})}, nil
 }
 
-// name lists every name of an assignment in lower case, and where case counts
-// how it may be spelled.
+// name adds every name of an assignment in lower case. If case matters, it also adds the allowed
+// spellings.
 func (r *rule) name(pattern string) error {
 	re, err := syntax.Parse("(?i)"+pattern, syntax.Perl)
 	if err != nil {
@@ -127,19 +127,19 @@ func (r *rule) name(pattern string) error {
 	return nil
 }
 
-// A spelling is a string a pattern matches, in that case only or in any.
+// A spelling is a string that a pattern matches, only in this case or in any.
 type spelling struct {
 	text  string
 	cased bool
 }
 
-// spell returns all strings a pattern matches; a dot stands for itself.
+// spell returns all strings that a pattern matches. A dot matches only itself.
 func spell(re *syntax.Regexp) []spelling {
-	switch re.Op { //nolint:exhaustive // names hold nothing else; one that does has no spelling
+	switch re.Op { //nolint:exhaustive // names contain nothing else; any other pattern has no spelling
 	case syntax.OpLiteral:
 		text := string(re.Rune)
 		if len(re.Rune) == 1 && re.Flags&syntax.FoldCase != 0 {
-			// This is how the parser keeps «[Aa]».
+			// The parser represents «[Aa]» like this.
 			return []spelling{{strings.ToLower(text), false}, {strings.ToUpper(text), false}}
 		}
 		cased := re.Flags&syntax.FoldCase == 0 && strings.ToLower(text) != strings.ToUpper(text)
@@ -182,16 +182,16 @@ func spell(re *syntax.Regexp) []spelling {
 	return nil
 }
 
-// literal is the first run of letters and digits of a pattern, as its keyword.
+// literal returns the first run of letters and digits in a pattern as its keyword.
 func literal(pattern string) []string {
 	return []string{strings.ToLower(regexp.MustCompile(`[A-Za-z0-9]{4,}`).FindString(pattern))}
 }
 
-// reachOfCurl is how far a command line is followed: six lines are seldom longer.
+// reachOfCurl bounds how far a command line is searched. It is rarely longer than six lines.
 const reachOfCurl = 1 << 10
 
-// token keeps a rule as it is. Where their keyword says too little for a quick
-// search, ours says more.
+// token keeps a rule as it is. If its keyword is too common for a fast search, a better one is
+// added.
 func token(base rule, r theirRule) rule {
 	base.Regex = r.Regex
 	for _, k := range r.Keywords {
@@ -219,7 +219,7 @@ func token(base rule, r theirRule) rule {
 	return base
 }
 
-// allowOf keeps what can be decided without the name of a file.
+// allowOf keeps the allowlists that can be applied without the name of a file.
 func allowOf(list []theirAllow) []allow {
 	var out []allow
 	for _, a := range list {
@@ -228,7 +228,7 @@ func allowOf(list []theirAllow) []allow {
 		}
 		ours := allow{On: a.RegexTarget}
 		for _, re := range a.Regexes {
-			// Public example keys, written so that no scanner takes them for keys.
+			// Public example keys, written so that scanners do not report them.
 			ours.Regexes = append(ours.Regexes, strings.ReplaceAll(re, "AIza", "AIz[a]"))
 		}
 		for _, w := range a.Stopwords {

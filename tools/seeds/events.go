@@ -16,22 +16,22 @@ import (
 	"strings"
 )
 
-// An event is what «go test -json» says.
+// An event is one event of «go test -json».
 type event struct {
 	Action, Test, Output string
 }
 
-// An outcome is how the tests of one package ended, and what they and it printed.
+// An outcome is how the tests of one package ended, and what was printed.
 type outcome struct {
 	ended   map[string]string // by the test's name: pass, fail or skip
-	printed map[string]string // with "" for what no test printed
+	printed map[string]string // by the test's name; "" for what no test printed
 }
 
-// shown is how much of what a test printed is repeated.
+// shown is how much of a test's output is repeated.
 const shown = 2000
 
-// readEvents reads all that r has. What tests print goes to text, if that is not nil. A
-// test that was run twice has failed if it ever did, and else passed if it ever did.
+// readEvents reads all events from r. It writes the tests' output to text, unless text is nil. A
+// test that ran several times has failed if it failed once, else passed if it passed once.
 func readEvents(r *bufio.Reader, text io.Writer) (outcome, error) {
 	o := outcome{ended: map[string]string{}, printed: map[string]string{}}
 	for {
@@ -39,7 +39,7 @@ func readEvents(r *bufio.Reader, text io.Writer) (outcome, error) {
 		if len(bytes.TrimSpace(line)) > 0 {
 			var e event
 			if json.Unmarshal(line, &e) != nil {
-				e = event{Output: string(line)} // the go command itself, on standard error
+				e = event{Output: string(line)} // a line of the go command itself, from standard error
 			}
 			if text != nil {
 				if _, err := io.WriteString(text, e.Output); err != nil {
@@ -70,7 +70,7 @@ func (o outcome) add(e event) {
 	}
 }
 
-// left returns what of the named tests did not run: itself, or the subtests that were
+// left returns which of the named tests did not run: the test itself, or its subtests that were
 // skipped.
 func (o outcome) left(named []string) []string {
 	var all []string
@@ -89,7 +89,7 @@ func (o outcome) left(named []string) []string {
 	return slices.Compact(all)
 }
 
-// judge says why a proof is none, and what to do about it, or nothing.
+// judge returns why a proof is not valid and what to do about it; empty if it is valid.
 func (o outcome) judge(p proof) string {
 	ran := 0
 	for name, how := range o.ended {
@@ -111,7 +111,7 @@ func (o outcome) judge(p proof) string {
 	return ""
 }
 
-// under says whether a test is the named one or one of its subtests.
+// under reports whether a test is the named one or one of its subtests.
 func under(named, name string) bool {
 	want, have := strings.Split(named, "/"), strings.Split(name, "/")
 	if len(have) < len(want) {
@@ -125,7 +125,7 @@ func under(named, name string) bool {
 	return true
 }
 
-// report prints what is wrong with the proofs, and returns how many are none.
+// report prints what is wrong with the proofs, and returns how many are not valid.
 func report(out io.Writer, proofs []proof, o outcome) int {
 	wrong := 0
 	for _, p := range proofs {
@@ -137,8 +137,8 @@ func report(out io.Writer, proofs []proof, o outcome) int {
 	return wrong
 }
 
-// testAll runs the tests of a package that the page names. What starts real programs is
-// always run: the go command does not see that such a program changed.
+// testAll runs the tests of a package that the page names. Tests that start real programs are
+// always run, because the go command does not notice that such a program changed.
 func testAll(root, pkg string, proofs []proof, fresh bool, system []string) (outcome, error) {
 	var remembered, again []string
 	for _, name := range names(proofs) {
@@ -159,7 +159,7 @@ func testAll(root, pkg string, proofs []proof, fresh bool, system []string) (out
 	return readEvents(bufio.NewReader(&said), nil)
 }
 
-// test runs tests in the package's own module. That they fail is no error.
+// test runs tests in the package's own module. Failing tests are not an error.
 func test(said io.Writer, root, pkg string, names []string, flags ...string) error {
 	if len(names) == 0 {
 		return nil
@@ -175,7 +175,7 @@ func test(said io.Writer, root, pkg string, names []string, flags ...string) err
 	return nil
 }
 
-// hear prints what the go command says as people read it, and keeps it for «check».
+// hear prints the events of the go command for people, and appends them to a file for «check».
 func hear(in io.Reader, out io.Writer, file string) error {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {

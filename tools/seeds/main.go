@@ -1,14 +1,14 @@
-// Seeds runs the tests that docs/reference/seeds.md names as proofs, and fails if one of
-// them did not pass: a test that is skipped, or that does not exist, proves nothing. The
-// stories that the page names are played by «go test ./internal/story».
+// Seeds runs the tests that docs/reference/seeds.md names as proofs. It fails if one of them did
+// not pass; a test that was skipped or does not exist proves nothing. The stories that the page
+// names are run by «go test ./internal/story».
 //
 //	seeds run [-fresh]         run them, package by package; -fresh believes no earlier result
 //	seeds hear FILE            print what «go test -json» says on standard input, and add it to FILE
 //	seeds left PACKAGE FILE    print a pattern for -run: what of the tests named of PACKAGE did not run in FILE
 //	seeds check PACKAGE FILE   fail if a test named of PACKAGE did not pass in FILE
 //
-// Real agents are installed by .ci/agents, so tests that need them are heard there and
-// not run again.
+// The suite of .ci/agents installs real agents and runs the tests that need them. Those tests are
+// recorded there with «hear» and are not run again.
 package main
 
 import (
@@ -22,10 +22,11 @@ import (
 	"slices"
 )
 
-// page is what is read, below the repository.
+// page is the page that is read, relative to the repository.
 const page = "docs/reference/seeds.md"
 
-// elsewhere says which suite runs, and checks, the tests of a package.
+// elsewhere returns the suite that runs and checks the tests of a package; empty if this program
+// does.
 func elsewhere(pkg string) string {
 	if pkg == "lab/e2e" {
 		return "agents"
@@ -44,7 +45,7 @@ func main() {
 	}
 }
 
-// findRoot goes up to the repository.
+// findRoot finds the root of the repository above the current folder.
 func findRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -100,7 +101,7 @@ func runAll(root string, fresh bool, out io.Writer) error {
 	return nil
 }
 
-// heard looks at what another suite ran.
+// heard checks what another suite ran.
 func heard(root string, left bool, pkg, file string) error {
 	proofs, err := readPage(filepath.Join(root, page))
 	if err != nil {

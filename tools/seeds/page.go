@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// A proof is one test that a row of the page names. An element «*» of the test's name
-// stands for every subtest there: TestMatrix/*/deny.
+// A proof is one test that a row of the page names. An element «*» in the test's name matches every
+// subtest, as in TestMatrix/*/deny.
 type proof struct {
 	line      int
 	row       string
 	pkg, test string
 }
 
-// readPage returns the tests that rows name. Of rows that are part or missing none
-// counts: what they say in the last column is prose.
+// readPage returns the tests that rows name. Rows in state part or missing are skipped, because
+// their last column is prose.
 func readPage(file string) ([]proof, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -81,7 +81,7 @@ func systemTests(root string) ([]string, error) {
 	return strings.Split(string(text), "\n"), nil
 }
 
-// names returns the names of the tests, each once.
+// names returns the names of the tests without duplicates.
 func names(proofs []proof) []string {
 	var all []string
 	for _, p := range proofs {
@@ -91,8 +91,8 @@ func names(proofs []proof) []string {
 	return slices.Compact(all)
 }
 
-// pattern returns what «go test -run» runs exactly these tests with. It is the same for
-// the same names, so that the go command remembers the result.
+// pattern returns the pattern with which «go test -run» runs exactly these tests. The same names
+// give the same pattern, so that the go command can use its cache.
 func pattern(names []string) string {
 	var all []string
 	for _, name := range names {

@@ -21,21 +21,21 @@ import (
 
 const (
 	program = "github.com/floodmark/floodmark/cmd/floodmark"
-	// user is a number that belongs to no user of the machine around, so that
-	// Kubernetes can see that it is not root.
+	// user is a number that no user on the host has, so that Kubernetes can see that it is not
+	// root.
 	user = "65532"
 	// authorities is where Debian keeps the certificates of public authorities.
 	authorities = "/etc/ssl/certs/ca-certificates.crt"
 )
 
-// build makes the image for every platform. Ko compiles the program; what lies
-// beneath it is made here, so that nothing is downloaded.
+// build makes the image for every platform. Ko compiles the program. The base image is made here,
+// so that nothing is downloaded.
 func build(ctx context.Context, repository, version string, at time.Time, platforms []string) (v1.ImageIndex, error) {
 	base, err := baseIndex(at, platforms)
 	if err != nil {
 		return nil, fmt.Errorf("make what lies beneath: %w", err)
 	}
-	beneath, err := name.ParseReference("floodmark.invalid/beneath") // it is nowhere to be had
+	beneath, err := name.ParseReference("floodmark.invalid/beneath") // a name that cannot be downloaded
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func build(ctx context.Context, repository, version string, at time.Time, platfo
 	return finish(images, at)
 }
 
-// partial are the images of an index.
+// partial returns the images of an index.
 func partial(index v1.ImageIndex) ([]v1.Image, error) {
 	m, err := index.IndexManifest()
 	if err != nil {
@@ -87,7 +87,7 @@ func partial(index v1.ImageIndex) ([]v1.Image, error) {
 	return list, nil
 }
 
-// finish says what the images do when they are started, which ko leaves open.
+// finish sets the command of the images, which ko leaves open.
 func finish(images []v1.Image, at time.Time) (v1.ImageIndex, error) {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, image := range images {
@@ -105,7 +105,7 @@ func finish(images []v1.Image, at time.Time) (v1.ImageIndex, error) {
 	return index, nil
 }
 
-// baseIndex is the image without the program.
+// baseIndex returns the image without the program.
 func baseIndex(at time.Time, platforms []string) (v1.ImageIndex, error) {
 	files, err := baseFiles(at)
 	if err != nil {
@@ -153,7 +153,8 @@ func rootFS(image v1.Image) v1.RootFS {
 	return c.RootFS
 }
 
-// baseFiles are a few files that every program expects, and the folder of ours.
+// baseFiles returns an archive with a few files that every program expects, and the folder for our
+// data.
 func baseFiles(at time.Time) ([]byte, error) {
 	certificates, err := os.ReadFile(authorities)
 	if err != nil {
@@ -193,7 +194,7 @@ func baseFiles(at time.Time) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// reread opens the same bytes again and again.
+// reread returns a function that opens the same bytes each time.
 func reread(data []byte) tarball.Opener {
 	return func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil }
 }

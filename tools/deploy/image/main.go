@@ -1,10 +1,10 @@
-// Command image builds the container image without a container engine: the
-// program, certificates of public authorities, and nothing else. One commit
-// gives the same bytes twice.
+// Command image builds the container image without a container engine. The image contains the
+// program, certificates of public authorities, and nothing else. The same commit always gives the
+// same bytes.
 //
 //	go -C tools/deploy run ./image -version 1.2.3 -o dist/floodmark_image.tar
 //
-// What is written is an OCI layout in a tar file, for Linux on amd64 and arm64.
+// The output is an OCI layout in a tar file, for Linux on amd64 and arm64.
 package main
 
 import (
@@ -73,7 +73,7 @@ func run(ctx context.Context, version, into string, platforms []string) error {
 	return nil
 }
 
-// commitTime is the time everything in the image has.
+// commitTime returns the time that every file in the image gets.
 func commitTime(ctx context.Context) (time.Time, error) {
 	out, err := git(ctx, "log", "-1", "--format=%ct")
 	if err != nil {
@@ -83,7 +83,7 @@ func commitTime(ctx context.Context) (time.Time, error) {
 	return time.Unix(seconds, 0).UTC(), err
 }
 
-// git asks git one question.
+// git runs git and returns its output.
 func git(ctx context.Context, args ...string) (string, error) {
 	out, err := exec.CommandContext(ctx, "git", args...).Output()
 	if err != nil {
@@ -92,7 +92,7 @@ func git(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// pack puts a folder into a tar file, in order, every file with one time.
+// pack writes a folder into a tar file, in sorted order, every file with the same time.
 func pack(folder, into string, at time.Time) (err error) {
 	f, err := os.Create(into)
 	if err != nil {

@@ -1,4 +1,3 @@
-// Package rendered holds what the fleet's settings become against the schemas of
-// those who read them: Kubernetes, compose, Prometheus and Grafana. It has
-// nothing but tests.
+// Package rendered tests the fleet's rendered settings against the schemas of the programs that
+// read them: Kubernetes, compose, Prometheus and Grafana. It contains only tests.
 package rendered
