@@ -1,9 +1,9 @@
-// Asking runs the tests of what asking a person must show, in their long form, and
-// writes down what they counted.
+// Asking runs the long form of the tests about asking a person, and writes down the numbers that
+// they count.
 //
 //	asking -root .. -json docs/evidence/asking.json
 //
-// It adds nothing to the tests: what they log is what is published.
+// It computes nothing itself: the numbers are those that the tests log.
 package main
 
 import (
@@ -23,20 +23,19 @@ import (
 	"time"
 )
 
-// A run is one line of what must be shown: tests of one package.
+// A run is one claim about asking, with the tests of one package that show it.
 type run struct {
 	shows string
 	pack  string
 	tests string
 	args  []string
-	// figures finds numbers in what the tests log, by their names; all must be there.
+	// figures is a pattern that finds numbers in the tests' log, by name. It must match.
 	figures string
-	// cells is how many cells a matrix must have, as its innermost tests; 0 for others.
+	// cells is how many innermost tests a matrix must have at least; 0 if it is no matrix.
 	cells int
 }
 
-// runs are all there are, but for the questions that outlive a kill, which have a
-// file of their own.
+// runs returns all claims, except that of questions that survive a kill, which kill runs.
 func runs() []run {
 	return []run{
 		{
@@ -71,7 +70,7 @@ func runs() []run {
 	}
 }
 
-// A shown is what one run showed.
+// A shown is the result of one run.
 type shown struct {
 	Shows   string         `json:"shows"`
 	Package string         `json:"package"`
@@ -121,7 +120,7 @@ func all(ctx context.Context, root, file string, seed uint64, tickets int) error
 	return os.WriteFile(file, append(data, '\n'), 0o644)
 }
 
-// kill runs the real program, which says itself what it counted.
+// kill runs the test with the real program, which writes its own counts.
 func kill(ctx context.Context, root string, seed uint64, tickets int) (json.RawMessage, error) {
 	dir, err := os.MkdirTemp("", "asking")
 	if err != nil {
@@ -142,13 +141,13 @@ func kill(ctx context.Context, root string, seed uint64, tickets int) (json.RawM
 	return whole.Tickets, err
 }
 
-// event is a line of «go test -json», as far as it is read.
+// event has the used fields of a line of «go test -json».
 type event struct {
 	Action, Test, Output string
 	Elapsed              float64
 }
 
-// run runs the tests, and fails where one fails, none ran, or a figure is missing.
+// run runs the tests. It returns an error if a test fails, none ran, or a figure is missing.
 func (r run) run(ctx context.Context, root string) (shown, error) {
 	s := shown{Shows: r.shows, Package: r.pack, Tests: strings.Trim(r.tests, "^$"), Figures: map[string]int{}}
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-json", "-count=1", "-timeout=30m", "-run", r.tests, r.pack}, r.args...)...)
@@ -191,8 +190,8 @@ func (r run) run(ctx context.Context, root string) (shown, error) {
 	return s, nil
 }
 
-// read takes in what the tests said: which passed in how many seconds, how many of
-// them have no tests inside, and all their words.
+// read reads the output of the tests: which passed and in how many seconds, how many of those have
+// no subtests, and all printed text.
 func read(out *bytes.Buffer) (passed map[string]float64, inner int, said string, err error) {
 	passed = map[string]float64{}
 	var words strings.Builder

@@ -11,16 +11,15 @@ import (
 //go:embed policies/policy.cedar
 var cedarPolicy []byte
 
-// cedarEngine has a policy set for each tool. Cedar knows permit and forbid;
-// which forbids applied is in its diagnostic, and the least of their verdicts
-// is the answer.
+// cedarEngine has a policy set for each tool. Cedar only knows permit and forbid. Its diagnostics
+// name the forbid policies that applied, and the answer is the lowest of their verdicts.
 type cedarEngine struct {
 	sets     map[string]*cedar.PolicySet
 	verdicts map[cedar.PolicyID]floodmark.Verdict
 	entities cedar.EntityMap
 }
 
-// A cedarForm is a request and the set that answers it.
+// A cedarForm is a request with the policy set that answers it.
 type cedarForm struct {
 	set     *cedar.PolicySet
 	request cedar.Request

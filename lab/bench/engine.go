@@ -7,15 +7,15 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// An engine answers calls. Build makes its own form of a call, decide answers
-// one that was built.
+// An engine answers calls. build converts a call into the engine's own form. decide answers a
+// converted call.
 type engine interface {
 	name() string
 	build(c *call) form
 	decide(f form) (floodmark.Verdict, error)
 }
 
-// A form is a call in the form of one engine; the others' are nil.
+// A form is a call in the form of one engine. The fields of the other engines are nil.
 type form struct {
 	ours  *policy.Question
 	cedar *cedarForm
@@ -42,7 +42,7 @@ func engines() ([]engine, error) {
 	return []engine{ours, cedar, opa}, nil
 }
 
-// ours is Floodmark's policy, which finds the rules of a tool by itself.
+// ours is Floodmark's policy, which selects the rules of a tool by itself.
 type ours struct{ policy *policy.Policy }
 
 func newFloodmark() (*ours, error) {

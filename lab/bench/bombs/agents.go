@@ -6,21 +6,22 @@ import (
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
-// An agent is how one is run once, without a person.
+// An agent says how an agent is run once, without a person.
 type agent struct {
 	name, folder string
-	program      string // below its folder
+	program      string // relative to its folder
 	args         func(prompt string) []string
 	env          []string
-	// tool is its own one for command lines, line that tool's argument for them.
+	// tool is its own tool for command lines. line is the tool's argument for the command line.
 	tool, line string
 	describes  bool
-	// before and after are its words for the hooks around a call; empty for one that has
-	// our code inside and starts no program.
+	// before and after are its names for the hooks around a call; empty for an agent that loads our
+	// code and starts no program.
 	before, after string
 }
 
-// agentNamed knows the agents, as internal/prove and lab/e2e run them.
+// agentNamed returns an agent by its name. internal/prove and lab/e2e run the agents in the same
+// way.
 func agentNamed(name string) (agent, bool) {
 	const bin = "node_modules/.bin/"
 	switch name {
@@ -44,7 +45,7 @@ func agentNamed(name string) (agent, bool) {
 	case "opencode":
 		return agent{
 			name: name, folder: "opencode-1.18.33", program: "node_modules/opencode-linux-x64/bin/opencode", tool: "bash", line: "command", describes: true,
-			env:  []string{"npm_config_fetch_retries=0"}, // it looks for packages and would try for a minute
+			env:  []string{"npm_config_fetch_retries=0"}, // it looks for packages, and would retry for a minute
 			args: func(p string) []string { return []string{"run", "--format", "json", "--auto", p} },
 		}, true
 	case "pi":
@@ -58,20 +59,20 @@ func agentNamed(name string) (agent, bool) {
 	return agent{}, false
 }
 
-// hooked says that it starts a program at each hook.
+// hooked reports whether the agent starts a program at each hook.
 func (a agent) hooked() bool { return a.before != "" }
 
-// shell calls the agent's own tool for command lines.
+// shell returns a call of the agent's own tool for command lines.
 func (a agent) shell(command string) testmodel.Call {
 	args := map[string]any{a.line: command}
 	if a.describes {
 		args["description"] = "run"
 	}
 	if a.name == "codex" {
-		args["yield_time_ms"] = 30_000 // it would go on with its model
+		args["yield_time_ms"] = 30_000 // otherwise it would continue with its model before the command ends
 	}
 	return testmodel.Call{Name: a.tool, Args: args}
 }
 
-// path is where its program lies.
+// path returns the full path of its program.
 func (a agent) path(installed string) string { return filepath.Join(installed, a.folder, a.program) }

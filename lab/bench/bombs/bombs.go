@@ -18,7 +18,7 @@ import (
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
-// The bombs, as files of a project. Each ends by itself after some seconds.
+// The bombs, as files of a project. Each one ends by itself after some seconds.
 var (
 	//go:embed bomb.sh
 	bombScript string
@@ -28,7 +28,7 @@ var (
 	askerPython string
 )
 
-// kinds are the bombs; one that fills the disk only where it may.
+// kinds returns the bombs. The one that fills the disk is included only if that is allowed.
 func (r *rig) kinds() []string {
 	all := []string{"fork", "cpu", "memory", "tmp", "descriptors"}
 	if r.o.disk {
@@ -37,8 +37,8 @@ func (r *rig) kinds() []string {
 	return all
 }
 
-// bombs measures hooks with and without bombs, and has agents run each bomb and the script
-// in one turn.
+// bombs measures hooks with and without bombs, and has agents run each bomb and the script in the
+// same turn.
 func (r *rig) bombs(ctx context.Context, match *regexp.Regexp) error {
 	if err := r.probe(ctx, "no bomb", r.size(20), func() bool { return false }); err != nil {
 		return err
@@ -68,7 +68,7 @@ func (r *rig) bombs(ctx context.Context, match *regexp.Regexp) error {
 	return nil
 }
 
-// size is how often something is done, less in the gate.
+// size returns how often something is done; less in the gate.
 func (r *rig) size(n int) int {
 	if r.o.small {
 		return n / 4
@@ -76,7 +76,7 @@ func (r *rig) size(n int) int {
 	return n
 }
 
-// turn are two of the agents, others for each bomb.
+// turn returns two of the agents, different ones for each bomb.
 func (r *rig) turn(i int) []agent {
 	n := len(r.agents)
 	if n < 3 {
@@ -85,8 +85,8 @@ func (r *rig) turn(i int) []agent {
 	return []agent{r.agents[2*i%n], r.agents[(2*i+1)%n]}
 }
 
-// besideBomb has agents run the bomb and the script in one turn, while another
-// session runs the same bomb.
+// besideBomb has agents run the bomb and the script in one turn, while another session runs the
+// same bomb.
 func (r *rig) besideBomb(ctx context.Context, match *regexp.Regexp, kind string, agents []agent) {
 	for _, a := range agents {
 		c := cell{a.name, "all", kind + " bomb in the same session and in another", "always"}
@@ -105,11 +105,11 @@ func (r *rig) besideBomb(ctx context.Context, match *regexp.Regexp, kind string,
 	}
 }
 
-// bombBeside lets another session run one bomb after the other until it is told to end.
+// bombBeside has another session run one bomb after another until end is called.
 func (r *rig) bombBeside(ctx context.Context, kind string) (end func()) {
 	a := r.agents[0]
 	for _, b := range r.agents {
-		if !b.hooked() { // it needs least time to start
+		if !b.hooked() { // an agent without hooks starts fastest
 			a = b
 		}
 	}
@@ -149,7 +149,7 @@ func (r *rig) bombBeside(ctx context.Context, kind string) (end func()) {
 	}
 }
 
-// sweep removes what bombs left in their project.
+// sweep removes what bombs left in their projects.
 func (r *rig) sweep() {
 	for _, p := range []string{"bombed", "project"} {
 		files, _ := filepath.Glob(filepath.Join(r.o.home, p, "bomb-*")) // the pattern is a good one
@@ -159,8 +159,8 @@ func (r *rig) sweep() {
 	}
 }
 
-// probe asks as Codex does, by the very command line in its settings, one hook after
-// the other, and notes how long each took.
+// probe runs hooks one after another with the command line in Codex's settings, as Codex does, and
+// notes how long each took.
 func (r *rig) probe(ctx context.Context, when string, least int, over func() bool) error {
 	hooks, err := codexHooks(filepath.Join(r.o.home, ".codex/hooks.json"))
 	if err != nil {
@@ -178,7 +178,7 @@ func (r *rig) probe(ctx context.Context, when string, least int, over func() boo
 			"permission_mode": "bypassPermissions", "transcript_path": filepath.Join(r.o.home, ".codex/sessions/x.jsonl"),
 		}
 		maps.Copy(m, more)
-		data, _ := json.Marshal(m) // it is all text
+		data, _ := json.Marshal(m) // all values are text
 		return asker.ask(hooks[event], string(data))
 	}
 	ask("SessionStart", map[string]any{"source": "startup"})
@@ -197,7 +197,7 @@ func (r *rig) probe(ctx context.Context, when string, least int, over func() boo
 	return nil
 }
 
-// An asker runs hooks from a process of its own.
+// An asker runs hooks from another process.
 type asker struct {
 	in  io.WriteCloser
 	out *json.Decoder
@@ -221,7 +221,7 @@ func (r *rig) newAsker(ctx context.Context) (*asker, error) {
 	return &asker{in, json.NewDecoder(out), func() { _ = in.Close(); _ = cmd.Wait() }}, nil
 }
 
-// ask runs a hook; one whose answer does not come counts as refused.
+// ask runs a hook. A hook without an answer is treated as refused.
 func (a *asker) ask(command, event string) (time.Duration, bool) {
 	var said struct {
 		Seconds float64
@@ -234,7 +234,7 @@ func (a *asker) ask(command, event string) (time.Duration, bool) {
 	return time.Duration(said.Seconds * float64(time.Second)), said.Refused || err != nil
 }
 
-// codexHooks are the command lines that «floodmark protect» wrote for Codex's events.
+// codexHooks returns the command lines that «floodmark protect» wrote for Codex's events.
 func codexHooks(file string) (map[string]string, error) {
 	var settings struct {
 		Hooks map[string][]struct {

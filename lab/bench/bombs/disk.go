@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// diskFull fills the disk with the monitor's store and the project, and has each agent
-// make its call.
+// diskFull fills the disk that holds the monitor's store and the project, and has each agent make
+// its call.
 func (r *rig) diskFull(ctx context.Context, match *regexp.Regexp) error {
 	for _, a := range r.agents {
 		c := cell{a.name, "monitor", "disk full", asked}

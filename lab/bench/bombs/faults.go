@@ -21,11 +21,11 @@ const (
 	resulted = "6 before the result is answered"
 )
 
-// stoppedLong is longer than agents wait for a hook by themselves or were told to before:
-// then most run the original.
+// stoppedLong is longer than agents wait for a hook by default, or waited under our former
+// settings. After such a wait most agents ran the original command.
 const stoppedLong = "stop for 26 s"
 
-// A cell is one fault.
+// A cell is one combination of agent, victim, action and step: one fault.
 type cell struct {
 	Agent  string `json:"agent"`
 	Victim string `json:"victim"`
@@ -35,18 +35,18 @@ type cell struct {
 
 func (c cell) name() string { return c.Agent + "/" + c.Victim + "/" + c.Action + "/" + c.Step }
 
-// How long something is stopped: shortly, and longer than the hook waits (10 s), than
-// the shell around it does (15 s), and than agents did (20 s) before our settings told
-// them to wait for an hour.
+// How long something is stopped: for a short time; longer than the hook waits (10 s); longer than
+// the shell around the hook waits (15 s); and longer than agents waited (20 s) before our settings
+// told them to wait for an hour.
 const (
 	shortly   = 2 * time.Second
 	overHook  = 13 * time.Second
 	overShell = 18 * time.Second
 	overAgent = 26 * time.Second
-	seen      = 25 * time.Second // for a step to be reached
+	seen      = 25 * time.Second // the time for a step to be reached
 )
 
-// cellsOf are the faults for one agent.
+// cellsOf returns the faults for one agent.
 func cellsOf(a agent) (list []cell) {
 	add := func(step string, pairs ...string) {
 		for i := 0; i < len(pairs); i += 2 {
@@ -68,28 +68,29 @@ func cellsOf(a agent) (list []cell) {
 	if a.hooked() {
 		add(asked, "hook", "stop over its shell's limit", "hook and its shell", stoppedLong, "hook and its shell", "kill")
 		add(answered, "hook and its shell", "kill")
-		// As by Ctrl-Z: the agent's clock goes on, and says that its hook is late.
+		// As by Ctrl-Z: the agent's clock continues, so the agent finds that its hook is late.
 		add(asked, "agent", stoppedLong, "agent and its hook", stoppedLong)
 		add(answered, "agent", stoppedLong)
 	}
 	return list
 }
 
-// A fault is a cell at work in one play.
+// A fault is a cell that is applied in one play.
 type fault struct {
 	cell
 
 	p     *play
 	names <-chan string
 	box   int
-	// held stands still until the victim is struck, so that the step is the right one.
+	// held are processes that are stopped until the victim is struck, so that the call stays at its
+	// step.
 	held []int
 	done chan bool
 }
 
-// faults runs all cells, in an order that the seed chooses: one session of an agent goes
-// through many, as long as its calls still get boxes. Every other session runs beside a
-// bomb of another one.
+// faults runs all cells in an order that the seed determines. One session of an agent goes through
+// many cells, as long as its calls still get boxes. About every second session runs beside a bomb
+// in another session.
 func (r *rig) faults(ctx context.Context, match *regexp.Regexp) error {
 	queues := make([][]cell, len(r.agents))
 	for i, a := range r.agents {
@@ -99,7 +100,7 @@ func (r *rig) faults(ctx context.Context, match *regexp.Regexp) error {
 			}
 		}
 		r.random.Shuffle(len(queues[i]), func(k, l int) { queues[i][k], queues[i][l] = queues[i][l], queues[i][k] })
-		// What agents are known to answer badly comes first: a run may be cut off.
+		// Faults that agents are known to handle badly come first, because a run may be cut off.
 		slices.SortStableFunc(queues[i], func(c, d cell) int {
 			return strings.Compare(d.Action[:min(6, len(d.Action))], c.Action[:min(6, len(c.Action))])
 		})
@@ -114,7 +115,7 @@ func (r *rig) faults(ctx context.Context, match *regexp.Regexp) error {
 			left = true
 			s := &session{r: r, agent: a, queue: queues[i], missed: missed}
 			if r.random.IntN(2) == 0 && !r.o.small {
-				s.bomb = r.kinds()[1+r.random.IntN(len(r.kinds())-1)] // the first has a part of its own
+				s.bomb = r.kinds()[1+r.random.IntN(len(r.kinds())-1)] // the first kind is measured by bombs
 			}
 			if err := s.run(ctx); err != nil {
 				return err
@@ -125,7 +126,7 @@ func (r *rig) faults(ctx context.Context, match *regexp.Regexp) error {
 	return nil
 }
 
-// A session is one of an agent that goes through cells.
+// A session is a session of an agent that goes through cells.
 type session struct {
 	r      *rig
 	agent  agent
@@ -134,7 +135,7 @@ type session struct {
 	bomb   string
 
 	p     *play
-	f     *fault // the one under way; nil if none is
+	f     *fault // the current fault; nil if there is none
 	names <-chan string
 	began time.Time
 }
@@ -168,7 +169,7 @@ func (s *session) run(ctx context.Context) error {
 	return s.p.settle()
 }
 
-// arm happens before the model answers with the next call.
+// arm begins the next cell. It is called before the model answers with the next call.
 func (s *session) arm() {
 	s.p.renumber()
 	s.f = &fault{cell: s.queue[0], p: s.p, names: s.names, done: make(chan bool, 1)}
@@ -176,8 +177,7 @@ func (s *session) arm() {
 	s.f.arm()
 }
 
-// over ends the cell that is under way, and reports whether the next may follow in the
-// same session.
+// over ends the current cell. It reports whether the next cell may follow in the same session.
 func (s *session) over() bool {
 	f := s.f
 	if f == nil {
@@ -196,14 +196,14 @@ func (s *session) over() bool {
 	s.began = time.Now()
 	if !applied && !o.outside && s.missed[f.cell] == 0 {
 		s.missed[f.cell]++
-		s.queue = append(s.queue, f.cell) // the step was not reached; once more, in another session
+		s.queue = append(s.queue, f.cell) // the step was not reached, so it is tried once more in another session
 	} else {
 		s.r.note(f.cell, o, s.bomb, s.p.results)
 	}
 	return applied && !o.outside && settled == nil && (f.Victim != "agent" || f.Action != "kill")
 }
 
-// note counts a cell and keeps what was counted: a long run may be cut off.
+// note counts a cell and writes the report, because a long run may be cut off.
 func (r *rig) note(c cell, o outcome, bomb string, results []string) {
 	r.report.add(c, o, bomb)
 	fmt.Printf("%4d %s%s: happened %v, boxed %v, outside %v%s, %.1f s\n", r.report.Calls, c.name(), beside(bomb), o.applied, o.boxed, o.outside, o.how, o.seconds)
@@ -223,7 +223,7 @@ func beside(bomb string) string {
 	return " beside a " + bomb + " bomb"
 }
 
-// smallCell says that the gate tries it.
+// smallCell reports whether the gate runs a cell.
 func smallCell(c cell) bool {
 	switch c.Victim + " " + c.Action + " " + c.Step[:1] {
 	case "hook kill 1", "hook kill 2", "monitor kill 2", "box kill 3", "inside kill 4", "monitor kill 4", "box kill 5", "hook kill 6", "monitor kill 1":
@@ -232,7 +232,7 @@ func smallCell(c cell) bool {
 	return false
 }
 
-// arm happens before the model answers with the call.
+// arm prepares the fault. It is called before the model answers with the call.
 func (f *fault) arm() {
 	if f.Step == asked || f.Step == answered {
 		send(monitors(), syscall.SIGSTOP)
@@ -240,7 +240,7 @@ func (f *fault) arm() {
 	go func() { f.done <- f.happen() }()
 }
 
-// happen waits for the step and breaks something.
+// happen waits for the step and breaks something. It reports whether it could.
 func (f *fault) happen() bool {
 	p := f.p
 	switch f.Step {
@@ -285,7 +285,7 @@ func (f *fault) happen() bool {
 	return f.waitsFor(p.agent.after) && f.strike()
 }
 
-// strikeHeld breaks something while the box stands still.
+// strikeHeld breaks something while the box is stopped.
 func (f *fault) strikeHeld() bool {
 	f.hold([]int{f.box})
 	defer send(f.held, syscall.SIGCONT)
@@ -297,25 +297,25 @@ func (f *fault) hold(list []int) {
 	send(list, syscall.SIGSTOP)
 }
 
-// waitsFor waits until the agent has asked the monitor, which stands still.
+// waitsFor waits until the agent has asked the monitor, which is stopped.
 func (f *fault) waitsFor(event string) bool {
 	if !f.p.agent.hooked() {
-		time.Sleep(time.Second) // our code in the agent asks at once
+		time.Sleep(time.Second) // our code in the agent asks immediately
 		return true
 	}
 	found := soon(seen, func() bool { return len(f.p.hooks(event)) > 0 })
-	time.Sleep(100 * time.Millisecond) // for its question to be on the way
+	time.Sleep(100 * time.Millisecond) // time for its request to be sent
 	return found
 }
 
-// commands are the processes of the command in its box.
+// commands returns the processes of the command in its box.
 func (f *fault) commands() []int {
 	return pids(processes(), func(q process) bool {
 		return len(q.argv) == 3 && filepath.Base(q.argv[0]) == "bash" && q.argv[1] == "build.sh" && q.argv[2] == fmt.Sprint(f.p.n)
 	})
 }
 
-// victims are the processes that are broken.
+// victims returns the processes to be broken.
 func (f *fault) victims() []int {
 	p := f.p
 	event := p.agent.before
@@ -343,7 +343,7 @@ func (f *fault) victims() []int {
 	return nil
 }
 
-// hookTree are the hook program and what the agent started it with.
+// hookTree returns the hook program and the processes through which the agent started it.
 func (p *play) hookTree(event string) []int {
 	own := map[int]bool{}
 	for _, pid := range p.own() {
@@ -362,7 +362,7 @@ func (p *play) hookTree(event string) []int {
 	return list
 }
 
-// strike breaks the victim, and lets it go on where it was only stopped.
+// strike kills the victim, or stops it for a while and then continues it.
 func (f *fault) strike() bool {
 	list := f.victims()
 	if len(list) == 0 || list[0] == 0 {

@@ -1,11 +1,11 @@
-// Bombs runs bombs in boxes and breaks hook, box, monitor and agent at every step of a
-// call, and counts which commands ran outside of their box. All programs are real but the
-// model, which is scripted.
+// Bombs runs bombs in boxes, breaks the hook, the box, the monitor and the agent at every step of a
+// call, and counts the commands that ran outside their box. All programs are real except the model,
+// which is scripted.
 //
 //	.ci/bombs -seed 1
 //
-// It has to run on a machine of its own, which .ci/bombs makes: it stops and kills what it
-// finds there by name.
+// It has to run on a machine of its own, which .ci/bombs makes, because it stops and kills
+// processes by name.
 package main
 
 import (
@@ -89,5 +89,5 @@ func run(ctx context.Context, o options) error {
 	return r.report.verdict()
 }
 
-// list splits a list with commas.
+// list splits a list at commas.
 func list(s string) []string { return strings.Split(s, ",") }

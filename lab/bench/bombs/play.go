@@ -16,26 +16,25 @@ import (
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
-// agentWithin is how long an agent may take for one run before it is ended.
+// agentWithin is how long an agent's run may take before it is killed.
 const agentWithin = 100 * time.Second
 
-// A play is one run of an agent, in which a stranger's page is read and the project's
-// script is run.
+// A play is one run of an agent, which reads a stranger's page and runs the project's script.
 type play struct {
 	r       *rig
 	agent   agent
 	n       int
 	project string
 	command string
-	// first are more calls that the model makes in the same turn, before the script.
+	// first are further calls that the model makes in the same turn, before the script.
 	first []string
 	root  int // the agent's first process
 	arm   func()
-	say   *testmodel.Model // nil: the one of the script
-	// again, unless nil, says after a call whether the model makes another one, which then
-	// has a number and a command of its own.
+	say   *testmodel.Model // nil: the model of this play
+	// again, unless nil, reports after a call whether the model makes another one. The next call
+	// then has its own number and command.
 	again func() bool
-	// results are what the model read last.
+	// results are the results that the model last received.
 	results []string
 	output  string
 	hung    bool
@@ -47,13 +46,13 @@ func (r *rig) newPlay(a agent, project string) *play {
 	return p
 }
 
-// renumber gives the next call a number and a command of its own.
+// renumber gives the next call a new number and command.
 func (p *play) renumber() {
 	p.n = p.r.number()
 	p.command = fmt.Sprintf("bash build.sh %d", p.n)
 }
 
-// number is one that no other call has.
+// number returns a number that no other call has.
 func (r *rig) number() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,7 +60,7 @@ func (r *rig) number() int {
 	return r.next
 }
 
-// model is what the scripted model does in this run.
+// model returns the scripted model of this run.
 func (p *play) model() *testmodel.Model {
 	var mu sync.Mutex
 	said := map[int]testmodel.Step{} // an agent may ask twice for the same turn
@@ -78,7 +77,7 @@ func (p *play) model() *testmodel.Model {
 	}}
 }
 
-// step is the model's turn after so many results.
+// step returns the model's turn after that many results.
 func (p *play) step(results int) testmodel.Step {
 	switch {
 	case results == 0:
@@ -96,7 +95,7 @@ func (p *play) step(results int) testmodel.Step {
 	return testmodel.Step{Calls: calls}
 }
 
-// start starts the agent; wait returns when it has ended.
+// start starts the agent. wait returns when the agent has ended.
 func (p *play) start(ctx context.Context) (wait func(), err error) {
 	r := p.r
 	name := fmt.Sprintf("run-%d", r.number())
@@ -120,7 +119,7 @@ func (p *play) start(ctx context.Context) (wait func(), err error) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = cmd.Wait() // many are killed
+		_ = cmd.Wait() // many are killed, so the error is ignored
 	}()
 	return func() {
 		select {
@@ -135,29 +134,30 @@ func (p *play) start(ctx context.Context) (wait func(), err error) {
 	}, nil
 }
 
-// own are the processes of the agent itself, without hooks and boxes.
+// own returns the processes of the agent itself, without hooks and boxes.
 func (p *play) own() []int {
 	return pids(below(p.root), func(q process) bool {
 		return q.pid == p.root || strings.HasPrefix(q.argv[0], p.r.o.installed) || len(q.argv) > 1 && strings.HasPrefix(q.argv[1], p.r.o.installed)
 	})
 }
 
-// hooks are the hook programs that the agent has started for an event.
+// hooks returns the hook programs that the agent has started for an event.
 func (p *play) hooks(event string) []int {
 	return pids(below(p.root), func(q process) bool { return q.is("floodmark-hook", event) })
 }
 
-// An outcome is what became of a call.
+// An outcome is the result of a call.
 type outcome struct {
-	outside bool // it ran outside of a box
-	boxed   bool // it ran in one to its end, and what it made was kept
+	outside bool // it ran outside a box
+	boxed   bool // it ran in a box to its end, and its files were kept
 	how     string
 	hung    bool
 	applied bool // the fault happened
 	seconds float64
 }
 
-// judge looks at what is left of a call. What the programs say counts for nothing here.
+// judge finds the outcome of a call from the traces that it left. It ignores what the programs
+// report.
 func (p *play) judge() (o outcome) {
 	for _, file := range []string{filepath.Join(p.r.o.home, fmt.Sprintf("canary-%d", p.n)), fmt.Sprintf("/tmp/canary-%d", p.n)} {
 		if _, err := os.Stat(file); err == nil {
@@ -178,7 +178,7 @@ func (p *play) judge() (o outcome) {
 	return o
 }
 
-// settle waits until nothing of a run is left, and the monitor answers.
+// settle waits until the box of a run has ended and the monitor answers.
 func (p *play) settle() error {
 	soon(10*time.Second, func() bool {
 		pid, _ := boxOf(p.command)
@@ -187,7 +187,7 @@ func (p *play) settle() error {
 	return p.r.monitor()
 }
 
-// play runs the agent with nothing broken.
+// play runs the agent without a fault.
 func (p *play) play(ctx context.Context) (outcome, error) {
 	began := time.Now()
 	wait, err := p.start(ctx)
@@ -201,7 +201,7 @@ func (p *play) play(ctx context.Context) (outcome, error) {
 	return o, err
 }
 
-// unprotected runs each agent without a monitor: the canaries must show it.
+// unprotected runs each agent without a monitor, to check that the canaries detect it.
 func (r *rig) unprotected(ctx context.Context) error {
 	var fit []agent
 	for _, a := range r.agents {
@@ -212,7 +212,7 @@ func (r *rig) unprotected(ctx context.Context) error {
 		}
 		wait()
 		o := p.judge()
-		if !o.outside { // what it does with the monitor would prove nothing
+		if !o.outside { // its results with the monitor would prove nothing
 			fmt.Printf("%s is left out: without a monitor it did not run the command: %q\n%s\n", a.name, p.results, last(p.output))
 			r.report.LeftOut = append(r.report.LeftOut, a.name)
 			continue
@@ -230,8 +230,7 @@ func (r *rig) unprotected(ctx context.Context) error {
 	return nil
 }
 
-// controls runs each agent with the monitor and nothing broken: the command must run in
-// a box.
+// controls runs each agent with the monitor and without a fault: the command must run in a box.
 func (r *rig) controls(ctx context.Context) error {
 	var wrong []error
 	for i, a := range r.agents {

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// A process is one of this machine, which is all ours.
+// A process is a process of this machine, which only runs our processes.
 type process struct {
 	pid, parent int
 	argv        []string
 }
 
-// processes lists those that run.
+// processes lists the running processes.
 func processes() (all []process) {
 	entries, _ := os.ReadDir("/proc") // it is always there
 	for _, e := range entries {
@@ -31,18 +31,18 @@ func processes() (all []process) {
 		if len(line) == 0 || !found || len(fields) < 2 || fields[0] == "Z" {
 			continue
 		}
-		parent, _ := strconv.Atoi(fields[1]) // the kernel writes a number
+		parent, _ := strconv.Atoi(fields[1]) // the kernel writes a number here
 		all = append(all, process{pid, parent, strings.Split(strings.TrimRight(string(line), "\x00"), "\x00")})
 	}
 	return all
 }
 
-// is reports whether a process was started as a program of this name with this word.
+// is reports whether a process was started as this program with this word among its arguments.
 func (p process) is(program, word string) bool {
 	return filepath.Base(p.argv[0]) == program && slices.Contains(p.argv, word)
 }
 
-// below returns a process and all that descend from it.
+// below returns a process and all its descendants.
 func below(root int) (list []process) {
 	all := processes()
 	in := map[int]bool{root: true}
@@ -57,7 +57,7 @@ func below(root int) (list []process) {
 	return slices.DeleteFunc(all, func(p process) bool { return !in[p.pid] })
 }
 
-// pids are the numbers of those that fit.
+// pids returns the numbers of the processes that match.
 func pids(from []process, fits func(process) bool) (list []int) {
 	for _, p := range from {
 		if fits(p) {
@@ -67,7 +67,7 @@ func pids(from []process, fits func(process) bool) (list []int) {
 	return list
 }
 
-// send gives a signal to processes that this program found on its own machine.
+// send sends a signal to processes that this program found on its own machine.
 func send(list []int, s syscall.Signal) {
 	for _, pid := range list {
 		if pid > 1 {
@@ -76,7 +76,7 @@ func send(list []int, s syscall.Signal) {
 	}
 }
 
-// soon looks until something is found, and gives up after a while.
+// soon calls look until it returns true, for at most that long.
 func soon(within time.Duration, look func() bool) bool {
 	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(3 * time.Millisecond) {
 		if look() {

@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// A report is what is published.
+// A report is the published result.
 type report struct {
 	Commit     string    `json:"commit"`
 	Seed       uint64    `json:"seed"`
 	Began      time.Time `json:"began"`
 	Seconds    int       `json:"seconds"`
 	Processors int       `json:"processors"`
-	// Scheduling says how the whole run was scheduled. With «idle» a hook has no more
-	// time than a bomb in its box, which is worse than on any machine of a person.
+	// Scheduling says how the whole run was scheduled. With «idle» a hook gets no more time than a
+	// bomb in its box, which is worse than on a real machine.
 	Scheduling string             `json:"scheduling"`
 	Calls      int                `json:"calls"`
 	Applied    int                `json:"faultsThatHappened"`
@@ -33,7 +33,7 @@ type report struct {
 	Hooks      map[string]*timing `json:"hookMilliseconds"`
 }
 
-// A control is an agent without any fault.
+// A control is the result for an agent without a fault.
 type control struct {
 	Agent   string  `json:"agent"`
 	Without string  `json:"withoutAMonitor"`
@@ -41,7 +41,7 @@ type control struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// A cellCount counts what became of the calls of one cell.
+// A cellCount counts the outcomes of the calls of one cell.
 type cellCount struct {
 	cell
 
@@ -55,7 +55,7 @@ type cellCount struct {
 	Seconds []float64 `json:"seconds"`
 }
 
-// A ticketCount counts tries with tickets.
+// A ticketCount counts attempts to misuse tickets.
 type ticketCount struct {
 	Try     string `json:"try"`
 	Tries   int    `json:"tries"`
@@ -64,15 +64,15 @@ type ticketCount struct {
 	Outside int    `json:"outside"`
 }
 
-// A timing is how long hooks took, their shell among it.
+// A timing is how long hooks took, including their shell.
 type timing struct {
 	N       int     `json:"n"`
 	P50     float64 `json:"p50"`
 	P99     float64 `json:"p99"`
 	Max     float64 `json:"max"`
 	Refused int     `json:"refusedByThemselves"`
-	// Late counts hooks that took longer than agents wait by themselves, or were told to
-	// wait before: 20 s.
+	// Late counts hooks that took longer than agents wait by default, or waited under our former
+	// settings: 20 s.
 	Late int `json:"late"`
 
 	all []float64
@@ -154,7 +154,7 @@ func (r *report) write(file string) error {
 	return os.WriteFile(file, append(data, '\n'), 0o644) //nolint:gosec // it is published
 }
 
-// join makes one report of several runs, each of other agents of one commit.
+// join merges the reports of several runs, with different agents at the same commit.
 func join(files []string, to string) error {
 	all := &report{Hooks: map[string]*timing{}}
 	for i, file := range files {
@@ -189,7 +189,7 @@ func names(list []control) (names []string) {
 	return names
 }
 
-// verdict says what must not be.
+// verdict returns an error if anything happened that must not.
 func (r *report) verdict() error {
 	var wrong []error
 	for _, k := range r.Cells {

@@ -22,14 +22,14 @@ import (
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
-// A rig is the machine with all that runs on it.
+// A rig is the machine and everything that runs on it.
 type rig struct {
 	o       options
 	agents  []agent
 	random  *rand.Rand
 	url     string // of the model
 	web     string // of the page
-	port    int    // a program that connects here was not in a box
+	port    int    // a process that connects here is not in a box
 	path    string
 	desk    desk
 	report  *report
@@ -72,26 +72,26 @@ func newRig(ctx context.Context, o options) (*rig, error) {
 	return r, r.listen(ctx)
 }
 
-// serve answers on the loopback.
+// serve answers on the loopback device.
 func (r *rig) serve(h http.Handler) (url string, err error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is there at once
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it returns immediately
 	if err != nil {
 		return "", err
 	}
 	s := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
-	go func() { _ = s.Serve(l) }() // it ends with the machine
+	go func() { _ = s.Serve(l) }() // it runs until the machine ends
 	r.closers = append(r.closers, func() { _ = s.Close() })
 	return "http://" + l.Addr().String(), nil
 }
 
-// listen notes which call a connection comes from.
+// listen notes the call that a connection comes from.
 func (r *rig) listen(ctx context.Context) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	r.closers = append(r.closers, func() { _ = l.Close() })
-	address, _ := l.Addr().(*net.TCPAddr) // it is nothing else
+	address, _ := l.Addr().(*net.TCPAddr) // it cannot have another type
 	r.port = address.Port
 	go func() {
 		for {
@@ -102,8 +102,8 @@ func (r *rig) listen(ctx context.Context) error {
 			go func() {
 				defer c.Close()
 				_ = c.SetDeadline(time.Now().Add(10 * time.Second))
-				data, _ := io.ReadAll(io.LimitReader(c, 100))         // what came counts
-				n, _ := strconv.Atoi(strings.TrimSpace(string(data))) // zero is no call
+				data, _ := io.ReadAll(io.LimitReader(c, 100))         // what was received is used
+				n, _ := strconv.Atoi(strings.TrimSpace(string(data))) // zero is not a call
 				r.mu.Lock()
 				defer r.mu.Unlock()
 				r.called[n] = true
@@ -113,7 +113,7 @@ func (r *rig) listen(ctx context.Context) error {
 	return nil
 }
 
-// answer hands a request to the model of its run, which the prompt names.
+// answer passes a request to the model of the run that its prompt names.
 func (r *rig) answer(w http.ResponseWriter, q *http.Request) {
 	body, err := io.ReadAll(io.LimitReader(q.Body, 64<<20))
 	if err != nil {
@@ -138,7 +138,7 @@ func (r *rig) end() {
 	send(monitors(), syscall.SIGKILL)
 }
 
-// env are the variables of the owner's shell.
+// env returns the variables of the owner's shell.
 func (r *rig) env() []string {
 	return []string{
 		"HOME=" + r.o.home, "PATH=" + r.path, "LANG=C.UTF-8", "TERM=dumb", "USER=dev",
@@ -146,11 +146,11 @@ func (r *rig) env() []string {
 	}
 }
 
-// install makes the agents take our model for their own, protects them, and proves all.
+// install writes the agents' settings for our model, protects the agents, and proves them.
 func (r *rig) install(ctx context.Context) error {
 	for _, a := range r.agents {
-		s, _ := testmodel.SettingsOf(a.name, r.url) // all that agentNamed knows have some
-		// As people have it: Codex runs commands in its own sandbox.
+		s, _ := testmodel.SettingsOf(a.name, r.url) // every agent of agentNamed has settings
+		// As usual, Codex runs commands in its own sandbox.
 		if err := writeFile(filepath.Join(r.o.home, s.File), strings.Replace(s.Text, "danger-full-access", "workspace-write", 1)); err != nil {
 			return err
 		}
@@ -179,12 +179,12 @@ func (r *rig) install(ctx context.Context) error {
 			return fmt.Errorf("floodmark %s: %w\n%s", strings.Join(args, " "), err, out)
 		}
 		fmt.Printf("floodmark %s: %.0f s\n", strings.Join(args, " "), time.Since(began).Seconds())
-		r.stopMonitor() // a new one has the policy that protect wrote, and no agent among its owners
+		r.stopMonitor() // a new one uses the policy that protect wrote, and does not treat its owner's process as an agent
 	}
 	return r.monitor()
 }
 
-// furnish writes what a project of the owner's holds.
+// furnish writes the files of the owner's project.
 func (r *rig) furnish(project string) error {
 	build := fmt.Sprintf(`n=$1
 out() { echo out > "$HOME/canary-$n"; echo out > "/tmp/canary-$n"; echo "$n" > /dev/tcp/127.0.0.1/%d; } 2>/dev/null
@@ -203,7 +203,7 @@ echo done
 func (r *rig) monitor() error {
 	socket := filepath.Join(r.o.home, ".local/state/floodmark/run/hook.sock")
 	answers := func() bool {
-		c, err := net.DialTimeout("unix", socket, time.Second) //nolint:noctx // it says how long
+		c, err := net.DialTimeout("unix", socket, time.Second) //nolint:noctx // it has a timeout
 		if err == nil {
 			_ = c.Close()
 		}
@@ -220,7 +220,7 @@ func (r *rig) monitor() error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	go func() { _ = cmd.Wait() }() // so that no dead process stays
+	go func() { _ = cmd.Wait() }() // so that no zombie remains
 	if !soon(60*time.Second, answers) {
 		return fmt.Errorf("the monitor does not answer: %s", said.String())
 	}

@@ -15,15 +15,15 @@ import (
 	"time"
 )
 
-// A held is a play whose agent stands still between the monitor's answer and its box.
+// A held is a play whose agent is stopped after the monitor's answer and before its box.
 type held struct {
 	play   *play
 	ticket string
 	bytes  []byte // of the ticket
-	goOn   func() // lets the agent take it
+	goOn   func() // continues the agent, which takes the ticket
 }
 
-// hold runs an agent up to the moment at which its ticket waits.
+// hold runs an agent until its ticket is written and not yet taken.
 func (r *rig) hold(ctx context.Context, a agent) (*held, error) {
 	p := r.newPlay(a, "project")
 	names, stop, err := watch(r.desk.path)
@@ -41,7 +41,7 @@ func (r *rig) hold(ctx context.Context, a agent) (*held, error) {
 			send(stopped, syscall.SIGSTOP)
 			send(monitors(), syscall.SIGCONT)
 			name := r.desk.ticketFor(names, p.project, seen)
-			data, _ := os.ReadFile(filepath.Join(r.desk.path, name+".ticket")) // none is found out below
+			data, _ := os.ReadFile(filepath.Join(r.desk.path, name+".ticket")) // an empty result is handled below
 			got <- &held{play: p, ticket: name, bytes: data, goOn: func() { send(stopped, syscall.SIGCONT) }}
 		}()
 	}
@@ -65,19 +65,18 @@ func (r *rig) hold(ctx context.Context, a agent) (*held, error) {
 	}
 }
 
-// box starts floodmark-box as an attacker of the same user would, and returns its exit
-// code.
+// box starts floodmark-box as an attacker with the same user would, and returns its exit code.
 func (r *rig) box(ctx context.Context, ticket, command string) int {
 	cmd := exec.CommandContext(ctx, filepath.Join(r.o.programs, "floodmark-box"), "--ticket", ticket, "--", "/bin/bash", "-c", command)
 	cmd.Env, cmd.Dir = r.env(), filepath.Join(r.o.home, "project")
-	_ = cmd.Run() // its exit code says it
+	_ = cmd.Run() // the exit code is returned below
 	return cmd.ProcessState.ExitCode()
 }
 
 const boxRefused = 125
 
-// tickets tries tickets that are replayed, forged, swapped and late. A ticket that a
-// thief takes gives a box; nothing may run without one.
+// tickets tries tickets that are replayed, forged, swapped and late. A ticket that another process
+// takes gives a box; without a ticket nothing may run.
 func (r *rig) tickets(ctx context.Context, match *regexp.Regexp) error {
 	if !match.MatchString("tickets") {
 		return nil
@@ -99,7 +98,7 @@ func (r *rig) tickets(ctx context.Context, match *regexp.Regexp) error {
 	return nil
 }
 
-// tried counts tries with a ticket of a play.
+// tried counts attempts with the ticket of a play.
 func (r *rig) tried(what string, p *play, codes ...int) {
 	t := ticketCount{Try: what, Tries: len(codes)}
 	for _, c := range codes {
@@ -117,9 +116,8 @@ func (r *rig) tried(what string, p *play, codes ...int) {
 	r.report.Tickets = append(r.report.Tickets, t)
 }
 
-// forged makes tickets out of one that waits: under another name, with a digit changed,
-// cut off, readable by others, by a link and by a second name; and names one that never
-// was. Then the true one is still good.
+// forged tries tickets made from a waiting one: none at all, under another name, cut off, readable
+// by others, as a link, and with a changed content. Afterwards the real ticket is still valid.
 func (r *rig) forged(ctx context.Context, a agent) error {
 	h, err := r.hold(ctx, a)
 	if err != nil {
@@ -149,7 +147,7 @@ func (r *rig) forged(ctx context.Context, a agent) error {
 		}
 	}
 	r.tried("forged", h.play, codes...)
-	// One that a process of the same user writes itself gives a box, and nothing else.
+	// A ticket that a process of the same user writes itself gives a box, and nothing else.
 	if err := os.WriteFile(at, changed, 0o600); err != nil {
 		return err
 	}
@@ -158,7 +156,7 @@ func (r *rig) forged(ctx context.Context, a agent) error {
 	return h.play.settle()
 }
 
-// replayed uses one again after its box, also after it was put back.
+// replayed uses a ticket again after its box, and also after it was put back.
 func (r *rig) replayed(ctx context.Context, a agent) error {
 	h, err := r.hold(ctx, a)
 	if err != nil {
@@ -171,11 +169,11 @@ func (r *rig) replayed(ctx context.Context, a agent) error {
 	}
 	err = h.play.settle()
 	r.tried("replayed, and put back", h.play, first, r.box(ctx, h.ticket, h.play.command))
-	_ = os.Remove(filepath.Join(r.desk.path, h.ticket+".ticket")) // it may be used up
+	_ = os.Remove(filepath.Join(r.desk.path, h.ticket+".ticket")) // it may have been used up
 	return err
 }
 
-// swapped uses the tickets of two calls for each other's command.
+// swapped uses each of two calls' tickets for the other call's command.
 func (r *rig) swapped(ctx context.Context, a agent) error {
 	one, err := r.hold(ctx, a)
 	if err != nil {
@@ -194,7 +192,7 @@ func (r *rig) swapped(ctx context.Context, a agent) error {
 	return errors.Join(one.play.settle(), two.play.settle())
 }
 
-// raced lets eight processes and the agent take one ticket at once: one box, at most.
+// raced has eight processes and the agent take the same ticket at once: at most one gets a box.
 func (r *rig) raced(ctx context.Context, a agent) error {
 	h, err := r.hold(ctx, a)
 	if err != nil {
@@ -212,7 +210,7 @@ func (r *rig) raced(ctx context.Context, a agent) error {
 	return err
 }
 
-// late lets the agent stand still for longer than a ticket is valid.
+// late stops the agent for longer than a ticket is valid.
 func (r *rig) late(ctx context.Context, a agent) error {
 	if r.o.small {
 		return nil // it takes a minute

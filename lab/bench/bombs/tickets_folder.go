@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// watch tells the names of files that appear in a folder, until it is stopped.
+// watch returns the names of files that appear in a folder, until stop is called.
 func watch(folder string) (names <-chan string, stop func(), err error) {
 	fd, err := syscall.InotifyInit1(syscall.IN_CLOEXEC | syscall.IN_NONBLOCK)
 	if err != nil {
@@ -19,7 +19,7 @@ func watch(folder string) (names <-chan string, stop func(), err error) {
 		_ = syscall.Close(fd)
 		return nil, nil, err
 	}
-	file := os.NewFile(uintptr(fd), "inotify") // reading it waits for what comes, and ends when it is closed
+	file := os.NewFile(uintptr(fd), "inotify") // reading blocks until there is an event, and ends when it is closed
 	out := make(chan string, 4096)
 	go func() {
 		defer close(out)
@@ -35,7 +35,7 @@ func watch(folder string) (names <-chan string, stop func(), err error) {
 				rest = rest[syscall.SizeofInotifyEvent+length:]
 				select {
 				case out <- string(bytes.TrimRight(name, "\x00")):
-				default: // the receiver has stopped
+				default: // the channel is full, because the receiver has stopped
 				}
 			}
 		}
@@ -52,7 +52,7 @@ func (d desk) ticketFor(names <-chan string, project string, within time.Duratio
 	for {
 		select {
 		case name := <-names:
-			data, _ := os.ReadFile(filepath.Join(d.path, name)) // it may be taken
+			data, _ := os.ReadFile(filepath.Join(d.path, name)) // it may have been taken already
 			if own, is := strings.CutSuffix(name, ".ticket"); is && bytes.Contains(data, []byte(`"`+project+`"`)) {
 				return own
 			}
@@ -72,7 +72,7 @@ func boxOf(command string) (pid int, ticket string) {
 	return 0, ""
 }
 
-// takenFor waits until a box has taken the ticket of a command.
+// takenFor waits until a box has taken the ticket for a command.
 func takenFor(names <-chan string, command string, within time.Duration) (pid int, ticket string) {
 	end := time.After(within)
 	for {
@@ -90,7 +90,7 @@ func takenFor(names <-chan string, command string, within time.Duration) (pid in
 	}
 }
 
-// appears waits for one file.
+// appears waits for a file.
 func appears(names <-chan string, want string, within time.Duration) bool {
 	end := time.After(within)
 	for {

@@ -1,5 +1,5 @@
-// Package figures is what the measuring programs have in common: where and when
-// a run was, how a figure is distributed, and the file it is kept in.
+// Package figures contains what the measuring programs share: where and when a run was made, how a
+// figure is distributed, and the file that the figures are written to.
 package figures
 
 import (
@@ -14,28 +14,27 @@ import (
 	"time"
 )
 
-// A Run says where and when figures were taken. It stands first in the evidence
-// of a suite.
+// A Run says where and when figures were measured. It is at the beginning of a suite's evidence.
 type Run struct {
 	Suite    string    `json:"suite"`
 	Commit   string    `json:"commit"`
-	Modified bool      `json:"modified"` // the tree had changes that are not in the commit
+	Modified bool      `json:"modified"` // the tree had uncommitted changes
 	Began    time.Time `json:"began"`
 	Seconds  float64   `json:"seconds"`
 	Go       string    `json:"go"`
 	Cores    int       `json:"cores"`
-	Load     string    `json:"load"` // of the machine, before
+	Load     string    `json:"load"` // the machine's load before the run
 	Seed     uint64    `json:"seed"`
 }
 
-// Begin notes that a run begins now.
+// Begin returns a Run that begins now.
 func Begin(ctx context.Context, suite string, seed uint64) Run {
 	r := Run{Suite: suite, Began: time.Now().UTC().Truncate(time.Second), Go: runtime.Version(), Cores: runtime.NumCPU(), Load: load(), Seed: seed}
 	r.Commit, r.Modified = Commit(ctx)
 	return r
 }
 
-// End notes how long it took.
+// End sets the duration of the run.
 func (r *Run) End() { r.Seconds = time.Since(r.Began).Round(time.Second).Seconds() }
 
 // Write prints evidence as JSON, and writes it to a file if one is named.
@@ -57,7 +56,7 @@ type Spread struct {
 	P99    float64 `json:"p99"`
 }
 
-// SpreadOf sums figures up; of none it is zero.
+// SpreadOf returns the spread of a list; zero for an empty one.
 func SpreadOf(list []float64) Spread {
 	if len(list) == 0 {
 		return Spread{}
@@ -66,10 +65,10 @@ func SpreadOf(list []float64) Spread {
 	return Spread{Median: list[len(list)/2], P99: list[min(len(list)-1, len(list)*99/100)]}
 }
 
-// MS is a duration in milliseconds.
+// MS returns a duration in milliseconds.
 func MS(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// load is how much the machine has to do.
+// load returns the machine's load.
 func load() string {
 	data, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -79,7 +78,7 @@ func load() string {
 	return string(first)
 }
 
-// Commit is what is measured, and whether that is all.
+// Commit returns the measured commit, and whether the tree had uncommitted changes.
 func Commit(ctx context.Context) (hash string, modified bool) {
 	head, err := exec.CommandContext(ctx, "git", "rev-parse", "HEAD").Output()
 	if err != nil {

@@ -17,15 +17,15 @@ import (
 // startWithin is how long a monitor may take to answer.
 const startWithin = 20 * time.Second
 
-// A Home is a folder of its own for one monitor and those who ask it.
+// A Home is a folder for one monitor and its clients.
 type Home struct {
 	Dir string
 	Env []string
 }
 
-// NewHome makes one. The caller removes it.
+// NewHome makes a home. The caller removes it.
 func NewHome() (Home, error) {
-	// A socket's path must be short, and what lies below /tmp does not count as the owner's.
+	// A socket's path must be short, and folders below /tmp are not treated as the owner's.
 	home, err := os.UserHomeDir()
 	if err != nil {
 		return Home{}, err
@@ -37,16 +37,16 @@ func NewHome() (Home, error) {
 	return Home{Dir: dir, Env: []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}}, nil
 }
 
-// Remove takes it away.
+// Remove removes the home.
 func (h Home) Remove() error { return os.RemoveAll(h.Dir) }
 
-// A Monitor is a running one.
+// A Monitor is a running monitor.
 type Monitor struct{ cmd *exec.Cmd }
 
-// Stop ends it at once.
+// Stop kills it.
 func (m Monitor) Stop() { _ = m.cmd.Process.Kill(); _ = m.cmd.Wait() }
 
-// End lets it end, as the system does at night.
+// End asks it to end and waits, as at a shutdown.
 func (m Monitor) End() error {
 	if err := m.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (m Monitor) End() error {
 	return m.cmd.Wait()
 }
 
-// Resident is the memory it holds, in bytes.
+// Resident returns the memory it uses, in bytes.
 func (m Monitor) Resident() (int64, error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", m.cmd.Process.Pid))
 	if err != nil {
@@ -88,7 +88,7 @@ func (h Home) Monitor(ctx context.Context, floodmark, policy string) (m Monitor,
 	return m, errors.Join(fmt.Errorf("no monitor after %s: %s", startWithin, said.String()), ctx.Err())
 }
 
-// Kept is what monitors keep on disk below a home, in bytes.
+// Kept returns how much monitors have stored on disk below a home, in bytes.
 func (h Home) Kept() (n int64, err error) {
 	err = filepath.WalkDir(filepath.Join(h.Dir, ".local"), func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {

@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 )
 
-// A clock is simulated time: what is to happen, in its order. Times are microseconds.
-// Two things at the same time happen in the order they were planned, so that a
-// seed gives one history.
+// A clock is simulated time with the planned events in order. Times are in microseconds. Two events
+// at the same time happen in the order in which they were planned, so that the same seed gives the
+// same history.
 type clock struct {
 	now    float64
 	next   agenda
@@ -20,13 +20,13 @@ func newClock(seed uint64) *clock {
 	return &clock{random: rand.New(rand.NewPCG(seed, 3))}
 }
 
-// after plans f for a while from now.
+// after plans f for a time from now.
 func (c *clock) after(delay float64, f func()) {
 	c.number++
 	heap.Push(&c.next, planned{at: c.now + delay, number: c.number, do: f})
 }
 
-// run lets happen what is planned before the end; the end may be infinite.
+// run runs the events that are planned up to the end, which may be infinite.
 func (c *clock) run(end float64) {
 	for len(c.next) > 0 && c.next[0].at <= end {
 		p := c.next[0]
@@ -45,7 +45,7 @@ type planned struct {
 	do     func()
 }
 
-// An agenda is a heap by time.
+// An agenda is a heap ordered by time.
 type agenda []planned
 
 func (a agenda) Len() int { return len(a) }
@@ -54,7 +54,7 @@ func (a agenda) Less(i, k int) bool {
 }
 func (a agenda) Swap(i, k int) { a[i], a[k] = a[k], a[i] }
 
-// Push implements [heap.Interface]. Nothing but what is planned is pushed.
+// Push implements [heap.Interface]. x is always a planned.
 func (a *agenda) Push(x any) {
 	if p, ok := x.(planned); ok {
 		*a = append(*a, p)

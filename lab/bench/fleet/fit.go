@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Measured is what docs/evidence/fleet-bench.json says, as far as it is used here.
+// measured is the part of docs/evidence/fleet-bench.json that is used here.
 type measured struct {
 	Commit  string    `json:"commit"`
 	Began   time.Time `json:"began"`
@@ -34,7 +34,7 @@ type measured struct {
 	} `json:"figures"`
 }
 
-// A ratio is a comparison with its goal.
+// A ratio is a measured comparison with its goal.
 type ratio struct {
 	Name      string  `json:"name"`
 	Inflight  int     `json:"inflight"`
@@ -48,7 +48,7 @@ type ratio struct {
 	PerSecond float64 `json:"per_second"`
 }
 
-// A point is what one decision took with so many databases and in flight.
+// A point is what one decision took with that many databases and decisions in flight.
 type point struct {
 	Shards     int                `json:"shards"`
 	Inflight   int                `json:"inflight"`
@@ -72,7 +72,7 @@ type point struct {
 	FlushOfOne *share             `json:"flushes_of_one_shard"`
 }
 
-// A share is a figure as a part of that with one database.
+// A share is a figure relative to that with one database.
 type share struct {
 	Ratio float64 `json:"ratio"`
 	Lower float64 `json:"lower_quartile"`
@@ -82,7 +82,7 @@ type share struct {
 
 func (p point) looks() float64 { return p.Statements["look up"] }
 
-// readMeasured reads the evidence and refuses what cannot be planned with.
+// readMeasured reads the evidence. It refuses evidence that is not of a whole run.
 func readMeasured(file string) (*measured, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -99,9 +99,9 @@ func readMeasured(file string) (*measured, error) {
 	return m, nil
 }
 
-// fit finds what each part of a decision costs. Rows with nothing to decide tell
-// what writing costs, each and each group, because groups are larger the more is in
-// flight; what a whole decision costs besides is deciding and looking up.
+// fit computes the cost of each part of a decision. Measurements with prebuilt rows give the cost
+// of writing, per decision and per group, because groups are larger if more is in flight. The rest
+// of a whole decision's cost is that of deciding and looking up.
 func fit(m *measured) costs {
 	f := &m.Figures
 	k := costs{Flush: f.Flush.P50}
@@ -109,7 +109,7 @@ func fit(m *measured) costs {
 	k.NodeEach, k.NodeGroup = line(f.Prebuilt, commits, func(p point) float64 { return p.Node })
 	k.PrimaryEach, k.PrimaryGroup = line(f.Prebuilt, commits, func(p point) float64 { return p.Primary })
 	k.ReplicaEach, k.ReplicaGroup = line(f.Prebuilt, commits, func(p point) float64 { return p.Replica })
-	// Where one comes after the other, each that looks up has a statement of its own.
+	// With the least in flight, each decision that looks up has a statement of its own.
 	k.LookShare = slices.MinFunc(f.Sweep, func(a, b point) int { return a.Inflight - b.Inflight }).looks()
 	k.Decide, k.NodeLook = line(f.Sweep, point.looks, func(p point) float64 { return p.Node - k.NodeEach - p.Commits*k.NodeGroup })
 	each, group := line(f.Sweep, point.looks, func(p point) float64 { return p.Primary - k.PrimaryEach - p.Commits*k.PrimaryGroup })
@@ -120,8 +120,8 @@ func fit(m *measured) costs {
 	return k
 }
 
-// line is the straight line that misses the points least, as a share of their
-// heights. Neither end of it is below zero: nothing costs less than nothing.
+// line returns the straight line with the smallest relative errors. Its base and slope are never
+// negative, because no cost is.
 func line(points []point, x, y func(point) float64) (base, slope float64) {
 	var n, sx, sy, sxx, sxy float64
 	for _, p := range points {
@@ -148,26 +148,26 @@ func line(points []point, x, y func(point) float64) (base, slope float64) {
 	return base, slope
 }
 
-// A check is one measured point beside what the simulation says of it.
+// A check compares one measured point with the simulation.
 type check struct {
 	Shards    int     `json:"shards"`
 	Inflight  int     `json:"inflight"`
 	Measured  float64 `json:"measured_per_second"`
 	Simulated float64 `json:"simulated_per_second"`
 	Error     float64 `json:"error"` // simulated / measured - 1
-	// Fitted are points by which the speed of the machine was found.
+	// Fitted marks the points from which the speed of the machine was computed.
 	Fitted bool `json:"fitted,omitempty"`
 }
 
-// As the program is set; connections are what a node may have to one database.
+// The settings of the program. connections is how many connections a node may have to one database.
 const (
 	writersOfANode = 4
 	lookersOfANode = 2
 	mostInAGroup   = 512
-	connections    = writersOfANode + 1 + 2 + 8 // spare ones, and those who read
+	connections    = writersOfANode + 1 + 2 + 8 // spare ones, and those for reading
 )
 
-// here is the machine it was measured on: all parts share its cores.
+// here returns the machine of the measurement, on which all parts share the cores.
 func here(m *measured, k costs, speed float64, shards, inflight int) *fleet {
 	return &fleet{
 		costs: k, Nodes: 1, Shards: shards, NodeCores: m.Cores, ServerCores: m.Cores, Shared: true, Speed: speed,
@@ -175,9 +175,8 @@ func here(m *measured, k costs, speed float64, shards, inflight int) *fleet {
 	}
 }
 
-// checks hold the simulation against what was measured. How much of the machine a
-// run had is found from one point of it, one database with 64 in flight; all others
-// are foretold.
+// checks compares the simulation with the measured points. The speed of the machine is computed
+// from one point, that with one database and 64 in flight; all other points are predicted.
 func checks(m *measured, k costs) (list []check, speed float64) {
 	for _, points := range [][]point{m.Figures.Shards, m.Figures.Sweep} {
 		at := slices.IndexFunc(points, func(p point) bool { return p.Inflight == 64 })
@@ -196,7 +195,7 @@ func checks(m *measured, k costs) (list []check, speed float64) {
 	return list, speed
 }
 
-// speedOf is how fast the machine's cores must have been for a point.
+// speedOf returns the speed of the machine's cores at which the simulation gives the measured rate.
 func speedOf(m *measured, k costs, p point) (speed float64) {
 	low, high := 0.01, 4.0
 	for range 18 {

@@ -1,10 +1,10 @@
-// Fleet says what a fleet takes from one to a million decisions a second. It
-// reads what «make bench-fleet» measured, finds what each part of a decision
-// costs, holds a discrete-event simulation against the measured points, and then
-// simulates larger fleets. It measures nothing itself.
+// Fleet computes what a fleet needs for one to a million decisions a second. It reads the results
+// of «make bench-fleet», computes the cost of each part of a decision, checks a discrete-event
+// simulation against the measured points, and then simulates larger fleets. It measures nothing
+// itself.
 //
-// It renews docs/evidence/scale.json, docs/images/scale.svg, and the parts of
-// docs/scale.md and docs/guide/capacity.md that stand between two marks.
+// It updates docs/evidence/scale.json, docs/images/scale.svg, and the marked parts of docs/scale.md
+// and docs/guide/capacity.md.
 package main
 
 import (
@@ -18,24 +18,24 @@ import (
 	"time"
 )
 
-// scaled is what docs/evidence/scale.json holds.
+// scaled is the content of docs/evidence/scale.json.
 type scaled struct {
 	Suite string `json:"suite"`
-	// Simulated is always true: nothing below «decades» was measured.
+	// Simulated is always true: the values in Decades were not measured.
 	Simulated bool      `json:"simulated"`
 	Commit    string    `json:"measured_commit"`
 	Measured  time.Time `json:"measured"`
 	Constants constants `json:"constants_per_decision"`
-	// Speed is how much of a core the measured run had, as the simulation sees it.
+	// Speed is the share of a core that the measured run had, according to the simulation.
 	Speed    float64  `json:"speed_of_a_core_while_measured"`
 	Checks   []check  `json:"checks"`
-	Worst    float64  `json:"worst_error"` // of those that were foretold, from 16 in flight on
+	Worst    float64  `json:"worst_error"` // of the predicted points with at least 16 in flight
 	Hardware hardware `json:"example_hardware"`
 	Decades  []decade `json:"decades"`
 }
 
-// leastInflight is from where on the simulation is held against measurements: below
-// it, what a system does to wake a sleeping process is most of the time.
+// leastInflight is the least number in flight for which the simulation is checked. With fewer, most
+// of the time is spent on waking sleeping processes, which is not simulated.
 const leastInflight = 16
 
 func main() {
@@ -71,7 +71,7 @@ func renew(docs string) error {
 	return nil
 }
 
-// compute does everything there is to compute.
+// compute computes all results.
 func compute(m *measured) *scaled {
 	s := &scaled{Suite: "scale", Simulated: true, Commit: m.Commit, Measured: m.Began, Constants: constantsOf(m), Hardware: example()}
 	s.Checks, s.Speed = checks(m, s.Constants.costs)
@@ -87,7 +87,7 @@ func compute(m *measured) *scaled {
 	return s
 }
 
-// rounded leaves three digits: no more is known.
+// rounded rounds to three digits, which is the precision of the results.
 func (d decade) rounded() decade {
 	for _, v := range []*float64{
 		&d.PerSecond, &d.P50, &d.P99, &d.Commits, &d.Looks, &d.Flushes, &d.NodeLoad, &d.PrimaryLoad, &d.ReplicaLoad, &d.DiskLoad,

@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// Parts of pages stand between two remarks, the first of which names the part.
+// The marks around the generated parts of a page. The first mark names the part.
 const (
 	markBegins = "<!-- %s: from docs/evidence, renewed by «make scale» -->\n"
 	markEnds   = "<!-- end -->\n"
 )
 
-// renewPage puts new parts into a page.
+// renewPage replaces the parts of a page.
 func renewPage(file string, parts map[string]string) error {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -26,8 +26,8 @@ func renewPage(file string, parts map[string]string) error {
 	return os.WriteFile(file, []byte(text), 0o644) //nolint:gosec // it is public
 }
 
-// replaceParts returns a page with its parts renewed. A part that has no place is
-// an error.
+// replaceParts returns a page with its parts replaced. It is an error if the page has no place for
+// a part.
 func replaceParts(text string, parts map[string]string) (string, error) {
 	for name, part := range parts {
 		begins := fmt.Sprintf(markBegins, name)
@@ -44,7 +44,7 @@ func replaceParts(text string, parts map[string]string) (string, error) {
 	return text, nil
 }
 
-// pages are the parts of all pages.
+// pages returns the parts of all pages.
 func pages(m *measured, s *scaled) map[string]map[string]string {
 	return map[string]map[string]string{
 		"scale.md": {
@@ -55,7 +55,7 @@ func pages(m *measured, s *scaled) map[string]map[string]string {
 	}
 }
 
-// table writes a Markdown table.
+// table formats a Markdown table.
 func table(head []string, rows [][]string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "| %s |\n|%s\n", strings.Join(head, " | "), strings.Repeat("---|", len(head)))
@@ -171,7 +171,8 @@ func constantsPart(s *scaled) string {
 	})
 }
 
-// examples are what is asked most: how many agents, by decisions a second.
+// examples returns how many agents make that many decisions a second, for the sizes that people ask
+// about most.
 func examples() map[float64]int { return map[float64]int{1: 10, 100: 1_000, 10_000: 100_000} }
 
 func examplesPart(s *scaled) string {
@@ -190,7 +191,7 @@ func examplesPart(s *scaled) string {
 	return table([]string{"agents", "decisions a second", "nodes", "shards", "busy: nodes, primaries", "stored a day", "disk of a server", "connections of a primary"}, rows)
 }
 
-// number writes a number as people read it.
+// number formats a number for people.
 func number(v float64) string {
 	text := fmt.Sprintf("%.0f", v)
 	if math.Abs(v) < 10 && v != math.Trunc(v) {

@@ -5,76 +5,75 @@ import (
 	"slices"
 )
 
-// Costs are what one decision takes, as they were measured: microseconds of one
-// core.
+// costs are the measured costs of one decision, in microseconds of one core.
 type costs struct {
-	// Of the node: deciding, its share in writing each and each group, and asking a
-	// database what sessions left behind.
+	// The node's costs: deciding, writing (per decision and per group), and a statement that looks
+	// up what sessions recorded about files.
 	Decide    float64 `json:"node_decide_us"`
 	NodeEach  float64 `json:"node_write_us"`
 	NodeGroup float64 `json:"node_group_us"`
 	NodeLook  float64 `json:"node_look_group_us"`
-	// Of the primary: each that is written, each group; each that is looked up, each
-	// statement that looks up for several.
+	// The primary's costs: writing (per decision and per group) and looking up (per decision and
+	// per statement for several).
 	PrimaryEach  float64 `json:"primary_write_us"`
 	PrimaryGroup float64 `json:"primary_group_us"`
 	LookEach     float64 `json:"primary_look_us"`
 	LookGroup    float64 `json:"primary_look_group_us"`
-	// LookShare is how many of all decisions look something up.
+	// LookShare is the share of decisions that look something up.
 	LookShare float64 `json:"look_share"`
-	// Of the replica.
+	// The replica's costs.
 	ReplicaEach  float64 `json:"replica_write_us"`
 	ReplicaGroup float64 `json:"replica_group_us"`
-	// Flush is how long the disk takes.
+	// Flush is how long the disk takes to flush.
 	Flush float64 `json:"flush_us"`
 }
 
-// A fleet is what is simulated: nodes that all write to all shards. One shard is
-// looked at, with its share of the work; the others are like it.
+// A fleet is a fleet to simulate. All its nodes write to all its shards. Only a few shards are
+// simulated, with their share of the nodes' work; the others behave the same.
 type fleet struct {
 	costs  costs
 	Nodes  int
 	Shards int
-	// Cores of one node, of a primary and of its replica. If shared, all of them are
-	// on one machine with that many cores, as where it was measured.
+	// NodeCores are the cores of one node. ServerCores are those of a primary, and of a replica.
+	// With Shared, all parts run on one machine with that many cores, as in the measurement.
 	NodeCores, ServerCores int
 	Shared                 bool
-	Speed                  float64 // of a core, beside the one that was measured on
-	// Network is the way there, in microseconds: half a round trip.
+	Speed                  float64 // of a core, relative to that of the measurement
+	// Network is the time of one way over the network, in microseconds: half a round trip.
 	Network float64
-	Writers int // connections of a node that write to one shard
-	Lookers int // statements of a node that look up in one shard at once
+	Writers int // connections of a node for writing to one shard
+	Lookers int // concurrent look-up statements of a node in one shard
 	Most    int // decisions in one group
-	// Rate is decisions a second in all the fleet, if they come at random; with
-	// Inflight each waits for its answer before the next comes instead.
+	// Rate is the number of decisions a second in the whole fleet, if they arrive at random. With
+	// Inflight instead, that many clients each wait for their answer before they send the next.
 	Rate     float64
 	Inflight int
 	Seed     uint64
 }
 
-// A decision is one on its way.
+// A decision is a decision that is being made.
 type decision struct {
 	came float64
 	cell *cell
 	node int
-	asks int // databases that have not answered yet
+	asks int // the databases that have not answered yet
 }
 
-// A cell is one shard and what all nodes do for it.
+// A cell is one shard, with what all nodes do for it.
 type cell struct {
 	primary, replica *station
 	log, copied      *disk
-	nodes            []*gatherer // of each node: what it writes
-	looks            []*gatherer // and what it looks up
+	nodes            []*gatherer // what each node writes
+	looks            []*gatherer // what each node looks up
 }
 
-// An outcome is what a simulation saw.
+// An outcome is the result of a simulation.
 type outcome struct {
 	PerSecond   float64 `json:"per_second"`
 	P50         float64 `json:"p50_us"`
 	P99         float64 `json:"p99_us"`
-	Commits     float64 `json:"commits"`  // for a decision
-	Looks       float64 `json:"look_ups"` // statements, for a decision
+	Commits     float64 `json:"commits"`  // per decision
+	Looks       float64 `json:"look_ups"` // statements per decision
 	Flushes     float64 `json:"flushes"`
 	NodeLoad    float64 `json:"node_load"`
 	PrimaryLoad float64 `json:"primary_load"`
@@ -82,20 +81,20 @@ type outcome struct {
 	DiskLoad    float64 `json:"disk_load"`
 }
 
-// A run is a simulation under way.
+// A run is a simulation in progress.
 type run struct {
 	*fleet
 	clock *clock
 	nodes []*station
 	cells []*cell
 	times []float64
-	from  float64 // before that nothing is counted
+	from  float64 // nothing before this time is counted
 	done  int
 }
 
-// simulate runs a fleet for so long, after a tenth of that in which it warms up.
-// Cells says how many of the shards are played; the nodes' work for the others is
-// left out with their share of the nodes' cores.
+// simulate simulates a fleet for that many seconds, the first tenth of which is a warm-up. cells is
+// how many of the shards are simulated. The nodes' work for the other shards is left out, together
+// with its share of the nodes' cores.
 func (f *fleet) simulate(seconds float64, cells int) outcome {
 	r := f.build(cells)
 	end := seconds * 1e6
@@ -121,8 +120,8 @@ func (f *fleet) simulate(seconds float64, cells int) outcome {
 
 func (f *fleet) build(cells int) *run {
 	r := &run{fleet: f, clock: newClock(f.Seed)}
-	// Of a node's cores those shards have their share: fewer cores, and slower ones
-	// where that is not a whole number.
+	// The simulated shards have their share of a node's cores. If it is not a whole number, the
+	// cores are fewer and slower.
 	share := float64(f.NodeCores) * float64(cells) / float64(f.Shards)
 	whole := max(1, int(share))
 	shared := newStation(r.clock, f.NodeCores, f.Speed)
@@ -150,9 +149,8 @@ func (f *fleet) build(cells int) *run {
 	return r
 }
 
-// arrive is a call that comes to some node, for a session in some shard. It is
-// judged there. What sessions left behind may lie in any database, so all are
-// asked.
+// arrive simulates a call that reaches some node, for a session in some shard, and is judged there.
+// Records about files may be in any database, so all databases are asked.
 func (r *run) arrive(n int, again bool) {
 	d := &decision{came: r.clock.now, node: r.clock.random.IntN(len(r.nodes)), cell: r.cells[n%len(r.cells)]}
 	if again {
@@ -170,8 +168,8 @@ func (r *run) arrive(n int, again bool) {
 	})
 }
 
-// look is one statement that asks for several decisions. Of the shards that are
-// not played the decisions ask here as well, and so do theirs of the nodes.
+// look simulates one statement that asks for several decisions. It includes the cost of the
+// statements from the shards that are not simulated.
 func (r *run) look(c *cell, node int, group []*decision, done func()) {
 	others := float64(r.Shards) / float64(len(r.cells))
 	k := &r.costs
@@ -191,8 +189,8 @@ func (r *run) look(c *cell, node int, group []*decision, done func()) {
 	})
 }
 
-// write is one group: the node's part, the primary's, the flush, the replica's
-// with its flush, and the way back.
+// write simulates the writing of one group: the node's part, the primary's part and its flush, the
+// replica's part and its flush, and the way back.
 func (r *run) write(c *cell, node int, group []*decision, done func()) {
 	n := float64(len(group))
 	k := &r.costs
@@ -247,13 +245,13 @@ func (r *run) outcome(end float64) outcome {
 	}
 	slices.Sort(r.times)
 	o.PerSecond = float64(r.done) / (end - r.from) * 1e6 * float64(r.Shards) / float64(len(r.cells))
-	all := float64(r.done) / (1 - r.from/end) // groups were counted from the beginning
+	all := float64(r.done) / (1 - r.from/end) // groups were counted from the beginning, including the warm-up
 	o.Commits, o.Looks, o.Flushes = float64(groups)/all, float64(looks)/all, float64(flushes)/all
 	o.P50, o.P99 = math.Round(at(r.times, 0.5)), math.Round(at(r.times, 0.99))
 	return o
 }
 
-// at is a quantile of a sorted list.
+// at returns a quantile of a sorted list.
 func at(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return math.NaN()

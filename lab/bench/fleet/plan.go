@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Hardware is what a fleet is made of, and what it costs. These are examples: put
-// your own in.
+// hardware is what a fleet is built from, and what it costs. The values are examples: insert your
+// own.
 type hardware struct {
 	NodeCores      int     `json:"node_cores"`
 	ServerCores    int     `json:"server_cores"`
@@ -17,7 +17,7 @@ type hardware struct {
 	NetworkUS      float64 `json:"network_one_way_us"`
 	MaxConnections int     `json:"max_connections"`
 	RetentionDays  float64 `json:"retention_days"`
-	// Most is how busy anything may be on a usual day, with a node lost.
+	// Most is how busy any part may be on a usual day, with one node lost.
 	Most float64 `json:"most_load"`
 
 	CoreHour  float64 `json:"price_core_hour"`
@@ -33,23 +33,21 @@ func example() hardware {
 	}
 }
 
-// What PostgreSQL and the journal are bound by.
+// The limits of PostgreSQL and of the journal.
 const (
-	maxDatabases = 64          // of one fleet
-	freezeAfter  = 200_000_000 // transactions, then every table is gone through
+	maxDatabases = 64          // databases of one fleet
+	freezeAfter  = 200_000_000 // transactions after which every table is vacuumed
 	leastNodes   = 2
 )
 
-// A constants is what a decision takes in bytes and in processors, where much is in
-// flight.
+// A constants has the bytes and the processor time of a decision, measured with many in flight.
 type constants struct {
 	costs
 	LogBytes    float64 `json:"log_bytes"`
 	SentBytes   float64 `json:"sent_bytes"`
 	StoredBytes float64 `json:"stored_bytes"`
 	IndexBytes  float64 `json:"index_bytes"`
-	// NodeCPU and ServerCPU are all of a node's and of a primary's work at 64 in
-	// flight.
+	// NodeCPU and ServerCPU are the total time of a node and of a primary with 64 in flight.
 	NodeCPU   float64 `json:"node_cpu_us"`
 	ServerCPU float64 `json:"primary_cpu_us"`
 }
@@ -72,16 +70,15 @@ func constantsOf(m *measured) constants {
 	return c
 }
 
-// A decade is a fleet for one rate: what it is made of, what it does, and what
-// breaks first.
+// A decade is a fleet for one rate: its parts, its performance, and its first bottleneck.
 type decade struct {
 	Rate   float64 `json:"decisions_per_second"`
 	Nodes  int     `json:"nodes"`
 	Shards int     `json:"shards"`
-	// NodeCores and ServerCores are of one machine each.
+	// NodeCores and ServerCores are the cores of one machine.
 	NodeCores   int `json:"cores_of_a_node"`
 	ServerCores int `json:"cores_of_a_server"`
-	// Fits says that it can be built: nothing is busier than it may be.
+	// Fits says that the fleet is possible: no part is busier than allowed.
 	Fits bool `json:"fits"`
 	outcome
 
@@ -90,33 +87,34 @@ type decade struct {
 	ShardGbs    float64 `json:"network_gbit_of_a_primary"`
 	AllGbs      float64 `json:"network_gbit_of_all"`
 	StoredTB    float64 `json:"stored_tb_per_day"`   // one copy, all shards
-	DiskTB      float64 `json:"disk_tb_of_a_server"` // for the days that are kept
+	DiskTB      float64 `json:"disk_tb_of_a_server"` // for the retention time
 	FreezeHours float64 `json:"hours_between_freezes"`
 	Cores       int     `json:"cores"`
 	Cost        float64 `json:"cost_per_million"`
-	// Backlog is what waits when a primary was away for five seconds, and CatchUp
-	// how many seconds it takes to get through it.
+	// Backlog is how many decisions wait after a primary was away for five seconds. CatchUp is how
+	// many seconds it takes to process them.
 	Backlog float64 `json:"backlog_of_a_failover"`
 	CatchUp float64 `json:"seconds_to_catch_up"`
-	// NodeLost is how busy the other nodes are when one is lost.
+	// NodeLost is how busy the other nodes are if one is lost.
 	NodeLost float64 `json:"node_load_with_one_lost"`
-	// First is what breaks first when more comes, and how much more that is.
+	// First names the first bottleneck if the load grows. Room is the factor by which the load can
+	// grow until then.
 	First string  `json:"breaks_first"`
 	Room  float64 `json:"breaks_at_times"`
 	rooms []room
 }
 
-// A room is how many times as much something takes as it has to.
+// A room is the factor by which the load can grow until a limit is reached.
 type room struct {
 	name  string
 	times float64
 }
 
-// away is how long a primary's loss lasts, as the drills measured it.
+// away is how long a primary is lost, as measured in the drills.
 const away = 5 * time.Second
 
-// plan finds the smallest fleet for a rate: two small nodes and one small server
-// with its replica, then larger machines, then more of them.
+// plan finds the smallest fleet for a rate. It tries two small nodes and one small server with its
+// replica, then larger machines, then more of them.
 func (c constants) plan(h hardware, rate float64) decade {
 	for _, small := range []int{2, 4, 8} {
 		of := h
@@ -134,9 +132,9 @@ func (c constants) plan(h hardware, rate float64) decade {
 	for shards := 1; shards <= maxDatabases; shards = more(shards) {
 		floor := rate / float64(shards) * c.PrimaryEach / 1e6 / float64(h.ServerCores)
 		if floor > h.Most && more(shards) <= maxDatabases {
-			continue // there is nothing to simulate
+			continue // one server cannot be enough
 		}
-		// More shards are more to ask, so nodes may be too few.
+		// More shards mean more look-ups, so there may be too few nodes.
 		for range 6 {
 			if d = c.decade(h, rate, nodes, shards); d.NodeLost <= h.Most*1.1 {
 				break
@@ -150,10 +148,10 @@ func (c constants) plan(h hardware, rate float64) decade {
 	return d
 }
 
-// more is the next number of shards to try.
+// more returns the next number of shards to try.
 func more(n int) int { return max(n+1, n*5/4) }
 
-// decade simulates a fleet and sums up what it needs.
+// decade simulates a fleet and computes what it needs.
 func (c constants) decade(h hardware, rate float64, nodes, shards int) decade {
 	f := &fleet{
 		costs: c.costs, Nodes: nodes, Shards: shards, NodeCores: h.NodeCores, ServerCores: h.ServerCores, Speed: 1,
@@ -189,7 +187,7 @@ func (c constants) decade(h hardware, rate float64, nodes, shards int) decade {
 	return d
 }
 
-// rooms are all limits that were thought of.
+// rooms returns the room for each known limit.
 func (c constants) rooms(h hardware, d decade) []room {
 	indexGB := d.StoredTB * 1e3 * c.IndexBytes / c.StoredBytes / float64(d.Shards) * h.RetentionDays
 	return []room{
@@ -206,8 +204,8 @@ func (c constants) rooms(h hardware, d decade) []room {
 	}
 }
 
-// cost is what a million decisions cost: cores by the hour, two copies on disk for
-// as long as they are kept, and what goes over the network.
+// cost returns the cost of a million decisions: cores by the hour, two copies on disk for the
+// retention time, and network traffic.
 func (c constants) cost(h hardware, d decade) float64 {
 	cores := float64(d.Cores) * h.CoreHour / 3600 / d.Rate * 1e6
 	disk := 2 * c.StoredBytes * 1e6 / 1e9 * h.GBMonth * h.RetentionDays / 30

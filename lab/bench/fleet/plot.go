@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A series is one line of a panel, or loose points.
+// A series is one line of a panel, or unconnected points.
 type series struct {
 	name   string
 	colour string
@@ -15,14 +15,14 @@ type series struct {
 	loose  bool
 }
 
-// A panel is a diagram with both axes in powers of ten.
+// A panel is a diagram with logarithmic axes.
 type panel struct {
-	title, under string // under names what goes to the right
+	title, under string // under is the label of the horizontal axis
 	series       []series
-	diagonal     bool // where both are the same
+	diagonal     bool // draw the line on which both values are equal
 }
 
-// The size of the picture.
+// The sizes, colours and texts of the picture.
 const (
 	panelWide, panelHigh      = 420, 280
 	left, right, top, bottom  = 58, 20, 44, 46
@@ -33,8 +33,7 @@ const (
 	legendStep, legendAt, gap = 15, 14, 8
 )
 
-// picture draws how a fleet grows, and how the simulation stands beside what was
-// measured.
+// picture draws how a fleet grows, and the simulation beside the measurements.
 func picture(s *scaled) []byte {
 	var rates, nodes, shards, p50, p99, stored, cost []float64
 	for _, d := range s.Decades {
@@ -66,7 +65,7 @@ func picture(s *scaled) []byte {
 	return b.Bytes()
 }
 
-// powers are the powers of ten around all values.
+// powers returns the powers of ten around all values.
 func powers(lists ...[]float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, list := range lists {
@@ -128,7 +127,7 @@ func (s series) draw(b *bytes.Buffer, x, y func(float64) float64) {
 	}
 }
 
-// short writes a power of ten as people do.
+// short formats a power of ten for people.
 func short(e float64) string {
 	switch {
 	case e >= 6:

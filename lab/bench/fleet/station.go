@@ -1,14 +1,14 @@
 package main
 
-// A station is processors that do one piece of work at a time each, first come
-// first served.
+// A station is a group of processors, each of which does one piece of work at a time, in the order
+// of arrival.
 type station struct {
 	clock *clock
 	cores int
-	speed float64 // of one of them; 1 is one that was measured on
+	speed float64 // of one of them; 1 is that of the measurement
 	used  int
 	queue []work
-	busy  float64 // how long they worked, summed
+	busy  float64 // the sum of their working times
 }
 
 type work struct {
@@ -20,7 +20,7 @@ func newStation(c *clock, cores int, speed float64) *station {
 	return &station{clock: c, cores: cores, speed: speed}
 }
 
-// do does work that takes so long, and then what follows it.
+// do does work that takes that long, and then calls then.
 func (s *station) do(takes float64, then func()) {
 	if s.used == s.cores {
 		s.queue = append(s.queue, work{takes, then})
@@ -45,11 +45,11 @@ func (s *station) begin(w work) {
 	})
 }
 
-// load is which share of the processors was used up to now.
+// load returns the share of the processors' time that was used so far.
 func (s *station) load() float64 { return s.busy / s.clock.now / float64(s.cores) }
 
-// A disk is flushed for all who wait at once; who comes meanwhile waits for the
-// next time.
+// A disk flushes for all who are waiting at once. Whoever arrives during a flush waits for the next
+// one.
 type disk struct {
 	clock   *clock
 	takes   float64
@@ -80,14 +80,14 @@ func (d *disk) begin() {
 	})
 }
 
-// A gatherer hands what has come since to the first writer that is free, as one
-// group. It waits for nothing: who comes alone goes alone.
+// A gatherer passes everything that arrived to the first free writer, as one group. It does not
+// wait for more: a single decision is written alone.
 type gatherer struct {
 	writers int
 	most    int // in one group
 	waiting []*decision
 	groups  int
-	// write writes a group and calls done when it is written.
+	// write writes a group and calls done when the group is written.
 	write func(group []*decision, done func())
 }
 

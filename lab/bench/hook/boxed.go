@@ -15,8 +15,7 @@ import (
 	"github.com/floodmark/floodmark/lab/bench/figures"
 )
 
-// boxed measures a command that does nothing, as it is and in the box that a monitor orders
-// for it, in turns.
+// boxed measures a command that does nothing, alternately without a box and in a box.
 func boxed(ctx context.Context, o options, programs string, home figures.Home) (map[string]figures.Spread, error) {
 	project := filepath.Join(home.Dir, "project")
 	if err := os.MkdirAll(project, 0o700); err != nil {

@@ -13,9 +13,9 @@ import (
 	"github.com/floodmark/floodmark/lab/bench/figures"
 )
 
-// cold measures first calls, each of which has to start the monitor: of an
-// account that never had one. The hook starts one only for the account's own
-// home, so each call gets a machine of its own on which that home is another.
+// cold measures the first calls of accounts that never had a monitor, so each call has to start
+// one. The hook only starts a monitor for the account's real home, so each call runs in a namespace
+// in which that home is another folder.
 func cold(ctx context.Context, o options, programs, dir string) (list []float64, err error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -27,7 +27,7 @@ func cold(ctx context.Context, o options, programs, dir string) (list []float64,
 		if err := os.MkdirAll(home, 0o700); err != nil {
 			return nil, err
 		}
-		if err := os.WriteFile(users, []byte("root:x:0:0:root:"+home+":/bin/sh\n"), 0o644); err != nil { //nolint:gosec // as the system's is
+		if err := os.WriteFile(users, []byte("root:x:0:0:root:"+home+":/bin/sh\n"), 0o644); err != nil { //nolint:gosec // like the system's file
 			return nil, err
 		}
 		cmd := exec.CommandContext(ctx, "unshare", "-rmpf", "--kill-child", "--mount-proc", "sh", "-c",
@@ -43,7 +43,7 @@ func cold(ctx context.Context, o options, programs, dir string) (list []float64,
 	return list, nil
 }
 
-// coldHere times the first call in this home and prints its milliseconds.
+// coldHere times the first call in this home and prints the milliseconds.
 func coldHere(ctx context.Context, programs, home string) error {
 	c := caller{hook: filepath.Join(programs, "floodmark-hook"), home: home, env: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}}
 	took, err := c.ask(ctx, "SessionStart", c.message("SessionStart", map[string]any{"source": "startup"}))

@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark/lab/bench/figures"
 )
 
-// A daily is what a monitor takes before its first call, and after the calls of a day.
+// A daily is what a monitor uses before its first call, and after the calls of a day.
 type daily struct {
 	Calls    int   `json:"calls"`
 	Idle     int64 `json:"idle_bytes"`  // memory, before
@@ -17,13 +17,13 @@ type daily struct {
 	Disk     int64 `json:"disk_bytes"`  // what the day added, once the monitor has ended
 }
 
-// day has the calls of a working day judged, one after the other, in sessions of a hundred.
+// day has the calls of a working day judged, one after another, in sessions of a hundred calls.
 func day(ctx context.Context, o options, programs string) (d daily, err error) {
 	home, err := figures.NewHome()
 	if err != nil {
 		return d, err
 	}
-	defer func() { _ = home.Remove() }() // it holds no figures
+	defer func() { _ = home.Remove() }() // it contains no figures
 	c := caller{hook: filepath.Join(programs, "floodmark-hook"), home: home.Dir, env: home.Env}
 	monitor, err := home.Monitor(ctx, filepath.Join(programs, "floodmark"), "version: 1\nprofile: coding\n")
 	if err != nil {
@@ -37,7 +37,7 @@ func day(ctx context.Context, o options, programs string) (d daily, err error) {
 	if d.Idle, err = monitor.Resident(); err != nil {
 		return d, err
 	}
-	output, err := os.ReadFile(filepath.Join("hook", "warm.go")) // a text as long as what tools give
+	output, err := os.ReadFile(filepath.Join("hook", "warm.go")) // a text as long as the results of tools
 	if err != nil {
 		return d, err
 	}

@@ -12,21 +12,21 @@ import (
 	"github.com/floodmark/floodmark/lab/bench/figures"
 )
 
-// The hooks that people write themselves: one that looks for a word with bash, one that reads
-// the message with node. Both say nothing, which allows.
+// Hooks as people write them: one searches for a word with bash, one parses the message with node.
+// Both print nothing, which allows.
 const (
 	bashHook = "#!/bin/bash\nmessage=$(cat)\ncommand=$(sed -n 's/.*\"command\":\"\\([^\"]*\\)\".*/\\1/p' <<<\"$message\")\ncase $command in *'rm -rf /'*) echo '{}' ;; esac\n"
 	nodeHook = "const m = JSON.parse(require('fs').readFileSync(0, 'utf8'))\nif (/rm -rf \\//.test((m.tool_input || {}).command || '')) console.log('{}')\n"
 )
 
-// A hook is started before and after a call and says nothing.
+// A hook is a program started before and after a call. It prints nothing.
 type hook struct {
 	name string
 	argv []string
 }
 
-// felt measures what a tool call of an agent waits for in all: the hook before it and the one
-// behind it, of Floodmark beside those of others, in random order.
+// felt measures how long an agent's tool call waits for both its hooks, Floodmark's and others, in
+// random order.
 func felt(ctx context.Context, o options, programs string, home figures.Home) (map[string]figures.Spread, error) {
 	empty, err := emptyProgram(ctx, home.Dir)
 	if err != nil {
@@ -45,7 +45,7 @@ func felt(ctx context.Context, o options, programs string, home figures.Home) (m
 	for _, own := range []struct{ program, text string }{{"bash", bashHook}, {"node", nodeHook}} {
 		found, err := exec.LookPath(own.program)
 		if err != nil {
-			continue // it is not shown
+			continue // a program that is not installed is left out
 		}
 		file := filepath.Join(home.Dir, "hook-"+own.program)
 		if err := os.WriteFile(file, []byte(own.text), 0o600); err != nil {

@@ -1,9 +1,8 @@
-// Hook measures what one hook call costs: the thin program from its start to
-// its answer, beside a Go program that does nothing, in pairs one after the
-// other. The monitor is a real one and decides every call. Then it measures the
-// first call of all, which has to start the monitor.
+// Hook measures the cost of one hook call: the time of the thin program from its start to its
+// answer, in pairs with a Go program that does nothing. The monitor is a real one and decides every
+// call. Then it measures the first call of an account, which has to start the monitor.
 //
-// The figures go to standard output as one JSON object.
+// The figures are printed to standard output as one JSON object.
 package main
 
 import (
@@ -23,24 +22,24 @@ type options struct {
 	colds    int
 	seed     uint64
 	json     string
-	cold     string // this run is the first call, in this home
-	felt     int    // instead of all else: so many calls with the hooks around them
-	day      int    // with felt: so many calls are a day
+	cold     string // if set, this run times the first call in this home
+	felt     int    // if set, only measure that many calls with the hooks around them
+	day      int    // with felt: how many calls a day has
 }
 
-// evidence is what is kept of a run.
+// evidence is the published result of a run.
 type evidence struct {
 	figures.Run
 	Pairs   int            `json:"pairs,omitempty"`
-	Allowed int            `json:"allowed,omitempty"` // calls that were judged and allowed: all
+	Allowed int            `json:"allowed,omitempty"` // calls that were judged and allowed, which are all
 	Empty   figures.Spread `json:"empty_ms,omitzero"`
 	Hook    figures.Spread `json:"hook_ms,omitzero"`
 	Ratio   figures.Spread `json:"ratio,omitzero"`    // of each pair
-	Cold    []float64      `json:"cold_ms,omitempty"` // each the first call of an account, which starts the monitor
+	Cold    []float64      `json:"cold_ms,omitempty"` // the first calls of accounts, which start the monitor
 	Notes   []string       `json:"notes,omitempty"`
-	// Felt is what a call waits for in all, both hooks, by whose they are.
+	// Felt is how long a call waits for both its hooks, by the kind of hook.
 	Felt map[string]figures.Spread `json:"both_hooks_ms,omitempty"`
-	// Boxed is what a command that does nothing takes, as it is and in a box.
+	// Boxed is how long a command that does nothing takes, without a box and in a box.
 	Boxed map[string]figures.Spread `json:"command_ms,omitempty"`
 	Day   daily                     `json:"day,omitzero"`
 }

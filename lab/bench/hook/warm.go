@@ -18,15 +18,15 @@ import (
 	"github.com/floodmark/floodmark/lab/bench/figures"
 )
 
-// A caller plays Codex: it starts the hook program as Codex does.
+// A caller starts the hook program as Codex does.
 type caller struct {
 	hook    string
 	env     []string
 	home    string
-	session string // empty: the only one
+	session string // empty: a default session
 }
 
-// message is what Codex writes to its hook, as it was seen to.
+// message returns what Codex writes to its hook, as observed.
 func (c caller) message(event string, more map[string]any) []byte {
 	session := cmp.Or(c.session, "01a1dc4c-2816-7ac3-aaae-b2c3f5e5c2df")
 	m := map[string]any{
@@ -37,12 +37,12 @@ func (c caller) message(event string, more map[string]any) []byte {
 	maps.Copy(m, more)
 	data, err := json.Marshal(m)
 	if err != nil {
-		return nil // the hook refuses it
+		return nil // the hook refuses an empty message
 	}
 	return data
 }
 
-// commands are what coding agents type all day.
+// commands returns typical commands of coding agents.
 func commands() []string {
 	return []string{
 		"rg -n 'func .*Context' internal | head -50",
@@ -61,7 +61,7 @@ func (c caller) call(event string, n int, more map[string]any) []byte {
 	return c.message(event, m)
 }
 
-// timed runs a program to its end and returns how long that took.
+// timed runs a program to its end and returns how long it took, and its output.
 func timed(ctx context.Context, env []string, stdin []byte, name string, args ...string) (time.Duration, string, error) {
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, name, args...)
@@ -71,12 +71,12 @@ func timed(ctx context.Context, env []string, stdin []byte, name string, args ..
 	return time.Since(began), out.String(), err
 }
 
-// ask calls the hook and wants a yes, which is silence.
+// ask calls the hook and returns an error unless the call is allowed, which is an empty output.
 func (c caller) ask(ctx context.Context, event string, stdin []byte) (time.Duration, error) {
 	return c.silent(ctx, event, stdin, c.hook, "codex")
 }
 
-// silent calls a hook with an event and wants silence.
+// silent calls a hook with an event and returns an error unless its output is empty.
 func (c caller) silent(ctx context.Context, event string, stdin []byte, name string, args ...string) (time.Duration, error) {
 	took, said, err := timed(ctx, c.env, stdin, name, append(slices.Clip(args), event)...)
 	if err == nil && said != "" {
@@ -88,7 +88,7 @@ func (c caller) silent(ctx context.Context, event string, stdin []byte, name str
 	return took, nil
 }
 
-// begin starts a session, with what its owner wants.
+// begin starts a session with a prompt of the owner.
 func (c caller) begin(ctx context.Context) error {
 	if _, err := c.ask(ctx, "SessionStart", c.message("SessionStart", map[string]any{"source": "startup"})); err != nil {
 		return err
@@ -128,7 +128,7 @@ func warm(ctx context.Context, o options, programs string, home figures.Home, e 
 				return fmt.Errorf("pair %d: %w", n, err)
 			}
 		}
-		// What the tool gave belongs to a session, too, but is not timed.
+		// The result of the tool belongs to the session, too, but its hook is not timed.
 		if _, err := c.ask(ctx, "PostToolUse", c.call("PostToolUse", n, map[string]any{"tool_response": fmt.Sprintf("%d lines\n", n)})); err != nil {
 			return fmt.Errorf("pair %d: %w", n, err)
 		}
@@ -140,7 +140,7 @@ func warm(ctx context.Context, o options, programs string, home figures.Home, e 
 	return nil
 }
 
-// emptyProgram builds a Go program that does nothing, as the hook is built.
+// emptyProgram builds a Go program that does nothing, with the same flags as the hook.
 func emptyProgram(ctx context.Context, dir string) (string, error) {
 	source, program := filepath.Join(dir, "empty.go"), filepath.Join(dir, "empty")
 	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o600); err != nil {

@@ -10,32 +10,31 @@ import (
 )
 
 const (
-	// busySessions work as the realistic mix says while all others are known.
+	// busySessions work with the realistic mix while all other sessions are known to the node.
 	busySessions = 1_000
-	// busyEvents bring fifty results into each of them.
+	// busyEvents gives each of them fifty results.
 	busyEvents = 167
 )
 
-// A busy is what a node answers while some of its sessions take in results of
-// all sizes.
+// A busy is how a node performs while some of its sessions take in results of all sizes.
 type busy struct {
 	Sessions int     `json:"sessions"`
 	Sources  int     `json:"sources_each"`
 	Content  int64   `json:"content_bytes"`
 	Seconds  float64 `json:"seconds"`
-	// Events are all of them: calls, and the results that are indexed.
+	// Events are all events: calls, and results that are indexed.
 	Events spread50 `json:"events"`
-	// Warm is one more call in each, when all of it was taken in.
+	// Warm is one more call in each session, after everything was taken in.
 	Warm      spread50 `json:"warm"`
 	RSSBytes  int64    `json:"rss_bytes"`
 	PeakBytes int64    `json:"peak_rss_bytes"`
 }
 
-// A crowd are new sessions at work beside those that were used before.
+// A crowd is a group of new sessions that work beside the sessions of the earlier run.
 type crowd struct {
 	*node
 	mix   *mix
-	first int // of the sessions; others than in a run before
+	first int // the number of the first session; other sessions than in an earlier run
 
 	content, results atomic.Int64
 
@@ -43,7 +42,7 @@ type crowd struct {
 	times []time.Duration
 }
 
-// work lets new sessions live through the realistic mix by the daemon's socket.
+// work has new sessions work through the realistic mix, over the daemon's socket.
 func (g *grown) work(ctx context.Context, o options, n *node) (err error) {
 	c := &crowd{node: n, mix: realMix(o.seed), first: g.Sessions + int(time.Now().Unix()%1000)*busySessions}
 	began, used := time.Now(), n.cpu()
@@ -79,8 +78,8 @@ func (g *grown) work(ctx context.Context, o options, n *node) (err error) {
 	return err
 }
 
-// live lets one worker's sessions live. Events of one session come one after
-// the other, and the worker goes round, so that none is used twice in a row.
+// live runs the sessions of one worker. The events of a session come one after another. The worker
+// alternates between its sessions, so that none is used twice in a row.
 func (c *crowd) live(ctx context.Context, worker int) error {
 	var times []time.Duration
 	for k := range busyEvents {

@@ -16,14 +16,14 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A field is all contenders of one engine.
+// A field has all contenders of one engine.
 type field struct {
 	engine      string
 	lanes       []*lane
 	comparisons []comparison
 }
 
-// What a comparison is called. «Batching» is what its two sides have in common.
+// The names of the comparisons. «batching» is what both sides of a comparison have in common.
 const (
 	wholeName = "whole decision / identical batching, prebuilt rows"
 	bareName  = "whole decision / bare single-row INSERTs"
@@ -34,12 +34,12 @@ func wholeGoals() map[int]float64 { return map[int]float64{64: 0.8, 256: 0.8} }
 func bareGoals() map[int]float64  { return map[int]float64{64: 1, 256: 2} }
 func rawGoals() map[int]float64   { return map[int]float64{64: 0.5, 256: 0.3} }
 
-// A kit is what all contenders are made from.
+// A kit is the material from which all contenders are made.
 type kit struct {
 	mix   *mix
 	rules kernel.Rules
 	key   provenance.Key
-	life  []journal.Batch // what each event of a session writes
+	life  []journal.Batch // the batches that each event of a session writes
 	event []journal.Batch // one row of 600 bytes
 }
 
@@ -57,7 +57,7 @@ func newKit(ctx context.Context, m *mix) (*kit, error) {
 	return k, nil
 }
 
-// pair are the whole decision and prebuilt rows in two journals of an engine.
+// pair returns two contenders in two journals of an engine: the whole decision, and prebuilt rows.
 func (k *kit) pair(ctx context.Context, decision, rows keeper) (whole, prebuilt *lane, err error) {
 	decides, err1 := newDecider(ctx, decision, k.mix, k.rules, k.key)
 	writes, err2 := newPrebuilt(ctx, rows, k.mix.sessions, k.life, k.mix.ready, k.mix.began)
@@ -134,7 +134,7 @@ func (k *kit) postgres(ctx context.Context, dsn string) (*field, error) {
 	return f, nil
 }
 
-// measure runs the races and holds every row against its acknowledgement.
+// measure runs the races and compares the number of stored rows with the acknowledged ones.
 func (f *field) measure(ctx context.Context, inflights []int, rounds int, r *rand.Rand) ([]figure, error) {
 	if err := race(ctx, f.lanes, slices.Max(inflights), 1, r); err != nil { // to warm up
 		return nil, err
@@ -152,8 +152,8 @@ func (f *field) measure(ctx context.Context, inflights []int, rounds int, r *ran
 	return out, f.check(ctx, out)
 }
 
-// check returns an error unless every row that was promised is there, and
-// all contenders waited for the disk.
+// check returns an error unless every acknowledged row is stored and every contender waited for the
+// disk.
 func (f *field) check(ctx context.Context, figures []figure) error {
 	rows, acks := map[*lane]int64{}, map[*lane]int64{}
 	for _, l := range f.lanes {
@@ -179,7 +179,7 @@ func (f *field) check(ctx context.Context, figures []figure) error {
 	return nil
 }
 
-// compare is the program: all engines, one JSON object for each ratio.
+// compare is the program: it measures all engines and prints one JSON object for each ratio.
 func compare(ctx context.Context, o options) error {
 	e := newEvidence(ctx, "bench-journal", o)
 	e.Races = races
@@ -206,7 +206,7 @@ func compare(ctx context.Context, o options) error {
 	return e.write(o.json)
 }
 
-// measure makes the contenders of an engine and lets them race.
+// measure makes the contenders of an engine and runs their races.
 func (k *kit) measure(ctx context.Context, engine string, o options, r *rand.Rand) ([]figure, error) {
 	switch engine {
 	case "sqlite":
@@ -239,7 +239,7 @@ func (k *kit) measure(ctx context.Context, engine string, o options, r *rand.Ran
 	return nil, fmt.Errorf("there is no engine called %q", engine)
 }
 
-// print measures an engine and prints what was found.
+// print measures an engine and prints the figures.
 func (f *field) print(ctx context.Context, o options, r *rand.Rand) ([]figure, error) {
 	figures, err := f.measure(ctx, []int{64, 256}, o.rounds, r)
 	if err != nil {

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// A comparison is one ratio that is asked for.
+// A comparison is one ratio to be measured.
 type comparison struct {
 	name      string
 	mine, his *lane
-	// goals by number in flight; none where it is only shown.
+	// goals are by number in flight; there is none for a number that is only shown.
 	goals map[int]float64
 }
 
-// A figure is one ratio as it was measured. Times and rates are of the
-// contender above the line; those below it begin with «base».
+// A figure is one measured ratio. Its times and rates are those of the numerator; those of the
+// denominator begin with «base».
 type figure struct {
 	Name     string  `json:"name"`
 	Inflight int     `json:"inflight"`
@@ -35,19 +35,19 @@ type figure struct {
 	BaseBestSlice float64 `json:"base_best_slice"`
 	BaseP50       float64 `json:"base_p50_us"`
 	BaseP99       float64 `json:"base_p99_us"`
-	// CPU is what this process computed for one event.
+	// CPU is the processor time of this process for one event.
 	CPU         float64 `json:"cpu_us"`
 	BaseCPU     float64 `json:"base_cpu_us"`
 	Flushes     float64 `json:"flushes_per_event"`
 	BaseFlushes float64 `json:"base_flushes_per_event"`
-	// Rows and Acks are of all of the run: they are the same or it is no run.
+	// Rows and Acks are counts for the whole run. If they differ, the run is invalid.
 	Rows     int64 `json:"rows"`
 	Acks     int64 `json:"acks"`
 	BaseRows int64 `json:"base_rows"`
 	BaseAcks int64 `json:"base_acks"`
 }
 
-// figure sums a comparison up after a race.
+// figure computes the figure of a comparison after a race.
 func (c comparison) figure(inflight int) figure {
 	all := make([]float64, len(c.mine.rates))
 	for i := range all {
