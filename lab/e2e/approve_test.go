@@ -6,8 +6,8 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// approve is the owner, on a channel of his own, saying yes to what is asked: once, or
-// for some time.
+// approve has the owner approve everything that is asked, on a channel of their own, once or for
+// some time.
 func (w *world) approve(lasts time.Duration) {
 	for _, p := range w.monitor.Pending("") {
 		got, err := w.monitor.Answer(w.t.Context(), p.Session, approval.Command{

@@ -18,8 +18,8 @@ import (
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
-// calls makes the model call the shell with one command after the other, and
-// then end. before, unless nil, happens before the call of that number.
+// calls makes the model call the shell with one command after another, and then end. before, unless
+// nil, is called before each command with its number.
 func (w *world) calls(a agent, before func(n int), commands ...string) {
 	w.model.Say = func(turn testmodel.Turn) testmodel.Step {
 		n := len(turn.Results)
@@ -33,8 +33,8 @@ func (w *world) calls(a agent, before func(n int), commands ...string) {
 	}
 }
 
-// has returns an error unless the model read exactly so many results, each with
-// its word in it.
+// has returns an error unless the model received exactly that many results, each containing its
+// word.
 func (w *world) has(words ...string) error {
 	got := w.results()
 	if len(got) != len(words) {
@@ -48,7 +48,7 @@ func (w *world) has(words ...string) error {
 	return nil
 }
 
-// safe returns an error if the secret has left.
+// safe returns an error if the secret has reached the attacker.
 func (w *world) safe() error {
 	if w.leaked() {
 		return errors.New("the secret reached the attacker")
@@ -57,7 +57,7 @@ func (w *world) safe() error {
 }
 
 const (
-	// waits is what a refusal says that a person can lift, to the person and to the model.
+	// waits is part of every refusal that a person can lift.
 	waits = " approval because "
 	// silence is what a refusal says if the call was not judged.
 	silence = "the monitor did not answer, so nothing is allowed"
@@ -132,7 +132,7 @@ func markSurvives(w *world, a agent) error {
 		return testmodel.Step{Text: "Done."}
 	}
 	a.run(w, how{protected: true, again: true})
-	got := w.results() // some agents tell what was before twice
+	got := w.results() // some agents report earlier results twice
 	if len(got) < 3 || !strings.Contains(got[0], "42") {
 		return errors.New("it is not the same session")
 	}
@@ -145,7 +145,7 @@ func markSurvives(w *world, a agent) error {
 
 func subagentInherits(w *world, a agent) error {
 	if a.spawnAsks {
-		w.inMemory() // which the owner can answer here
+		w.inMemory() // so that the owner of the test can answer
 		w.env = []string{"FLOODMARK_HOOK_SOCKET=" + w.memorySocket()}
 	} else {
 		w.daemon()
@@ -157,9 +157,9 @@ func subagentInherits(w *world, a agent) error {
 	return w.safe()
 }
 
-// mcpGated also shows that the server's tool would be called: approved, it is.
+// mcpGated also shows that the server's tool would be called: after an approval it is.
 func mcpGated(w *world, a agent) error {
-	w.inMemory() // which the owner can answer here
+	w.inMemory() // so that the owner of the test can answer
 	w.env = []string{"FLOODMARK_HOOK_SOCKET=" + w.memorySocket()}
 	w.tools = true
 	early := false
@@ -218,8 +218,8 @@ func approvalIsExact(w *world, a agent) error {
 	return w.has("News", waits, "thank you", waits)
 }
 
-// approvalLasts approves a script for some minutes: it runs again and again, though it
-// gives back what is private, and no other one does.
+// approvalLasts approves a script for some minutes. It then runs again and again, though its output
+// is private, and no other script runs.
 func approvalLasts(w *world, a agent) error {
 	w.inMemory()
 	if err := os.Chmod(w.write("project/report.sh", "#!/bin/sh\necho report of $# parts\n"), 0o700); err != nil { //nolint:gosec // it is a program
@@ -235,8 +235,8 @@ func approvalLasts(w *world, a agent) error {
 	return w.has("News", waits, "report of 0", "report of 0", waits)
 }
 
-// toolRemoved takes the shell from a model that has read the page. Where the agent lets
-// us, the model is not even offered it in the next round.
+// toolRemoved removes the shell from a model that has read the page. If the agent lets us choose
+// tools, the model is not even offered the shell in the next round.
 func toolRemoved(w *world, a agent) error {
 	name := a.shell("").Name
 	w.rules = "rules:\n  - {name: no-shell, when: {context_taint_includes: [untrusted]}, action: {remove_tools: [" + name + "]}}\n"
@@ -261,8 +261,8 @@ func toolRemoved(w *world, a agent) error {
 	return w.has("News", "floodmark: ")
 }
 
-// turnEnded lets the model go round without an end. Where we see its calls it is not
-// called a fourth time; elsewhere it reads why its tools do nothing any more.
+// turnEnded lets the model go on without end. If we see its calls, it is not called a fourth time;
+// otherwise it is told why its tools no longer work.
 func turnEnded(w *world, a agent) error {
 	w.rules = "maxIterations: 3\n"
 	w.daemon()
@@ -280,8 +280,7 @@ func turnEnded(w *world, a agent) error {
 	return nil
 }
 
-// commandRewritten has the monitor answer with another command. What there is
-// afterwards shows which one ran.
+// commandRewritten has the monitor answer with another command, and checks which one ran.
 func commandRewritten(w *world, a agent) error {
 	w.rewrite = func(command string) string {
 		other := strings.NewReplacer("ORIGINAL", "REWRITTEN", "exit 42", "exit 43").Replace(command)
@@ -301,7 +300,7 @@ func commandRewritten(w *world, a agent) error {
 		call.Args = args
 	}
 	steps := []testmodel.Step{{Calls: []testmodel.Call{call}}, {Text: "Done."}}
-	if a.inside != nil { // the same by a tool that calls others
+	if a.inside != nil { // the same with a tool that calls other tools
 		steps = slices.Insert(steps, 1, testmodel.Step{Calls: []testmodel.Call{a.inside(call)}})
 	}
 	w.model.Say = testmodel.Script(steps...)
@@ -332,8 +331,8 @@ func commandRewritten(w *world, a agent) error {
 	return nil
 }
 
-// replaced swaps the hook program for a script, just before the attack; with an
-// empty one it is gone.
+// replaced replaces the hook program by a script just before the attack. If the script is empty,
+// the program is only removed.
 func (w *world) replaced(a agent, script string) error {
 	w.daemon()
 	w.story(a.shell, func() {
@@ -364,8 +363,8 @@ func hookKilled(w *world, a agent) error {
 	return errors.Join(w.replaced(a, ""), newWorld(w.t).replaced(a, "kill -9 $$"))
 }
 
-// impatient shortens the time that the agent itself gives a hook, and in the
-// same measure what the shell around it does.
+// impatient shortens the time that the agent gives a hook, and the time of the shell around it in
+// proportion.
 func impatient(settings string) string {
 	settings = regexp.MustCompile(`timeout -s KILL \d+`).ReplaceAllString(settings, "timeout -s KILL 2")
 	return regexp.MustCompile(`"(timeout|timeoutSec)": (\d+?)0(000)?\b`).ReplaceAllString(settings, `"$1": 4$3`)
@@ -378,7 +377,7 @@ func hookStuck(w *world, a agent) error {
 
 func hookRaves(w *world, a agent) error { return w.replaced(a, "echo nonsense") }
 
-// insane puts another server behind the socket, just before the attack.
+// insane lets another program listen at the socket, just before the attack.
 func (w *world) insane(a agent, serve func(net.Conn)) error {
 	kill := w.daemon()
 	w.env = []string{"FLOODMARK_HOOK_DEADLINE=3s"}

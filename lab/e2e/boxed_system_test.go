@@ -17,8 +17,8 @@ import (
 
 var boxProgram = flag.String("box", "", "the built floodmark-box; without it each test builds it")
 
-// script is what the project's own code does: it writes where it may and where it may
-// not, and looks for a key.
+// script is the project's own code: it writes where it may and where it may not, and looks for a
+// key.
 const script = `echo "built $NODE_ENV" > made.txt
 echo evil > "$HOME/evil.txt"
 cat "$HOME/.ssh/id" .env 2>/dev/null | grep KEY || echo nothing found
@@ -26,9 +26,9 @@ sh -c 'kill -TERM $$'; echo "signal $?"
 exit 7
 `
 
-// A command of the project, after a page was read, runs in a box: what it makes in the
-// project is there, what it does elsewhere is not, and the model reads its output and
-// how it ended. Codex runs it in its own sandbox, too.
+// After a page was read, a command of the project runs in a box. What it makes in the project is
+// kept, what it does elsewhere is not, and the model gets its output and exit status. Codex also
+// runs it in its own sandbox.
 func TestBoxed(t *testing.T) {
 	for _, a := range agentsHere() {
 		sandboxes := []string{""}
@@ -54,8 +54,8 @@ func TestBoxed(t *testing.T) {
 	}
 }
 
-// The same with the real monitor: «floodmark protect» and «floodmark prove» are all
-// that it takes.
+// provedRun does the same with the real monitor, after only «floodmark protect» and «floodmark
+// prove».
 func (w *world) provedRun(a agent) {
 	w.t.Helper()
 	w.own, w.features = true, ""
@@ -87,13 +87,13 @@ func (w *world) provedRun(a agent) {
 		if err != nil || !held.Verified {
 			w.t.Fatalf("%v, %+v", err, held)
 		}
-		kill() // it takes the sender of a canary, this test, for an agent, and all that runs below it
+		kill() // it treats the sender of a canary, here this test and all below it, as an agent
 		w.served()
 	}
 	w.buildScript(a, how{})
 }
 
-// buildScript has the model run the project's script after it read a page.
+// buildScript has the model run the project's script after it has read a page.
 func (w *world) buildScript(a agent, h how) {
 	w.t.Helper()
 	w.write(".ssh/id", "KEY of the owner")
@@ -138,7 +138,7 @@ func (w *world) boxedRun(a agent) {
 	}
 }
 
-// decided are all decisions on calls.
+// decided returns all decisions about calls.
 func (w *world) decided() []floodmark.ActionDecided {
 	w.t.Helper()
 	return slices.DeleteFunc(written[floodmark.ActionDecided](w), func(d floodmark.ActionDecided) bool { return d.Action.Tool.Name == "" })

@@ -30,7 +30,7 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// A sent message is one that a person wrote in a chat app.
+// A sent is a message that a person wrote in a chat app.
 type sent struct {
 	from  int
 	group bool
@@ -38,19 +38,19 @@ type sent struct {
 	quote string
 }
 
-// A chatApp is Telegram's bot API, with one message at a time: the next one
-// waits until next says so.
+// A chatApp plays Telegram's bot API, with one message at a time: next says whether the next
+// message is due.
 type chatApp struct {
 	messages []sent
 	next     func(told int) bool
-	// Where the gateway takes what other programs have to say, if a token is set.
+	// hooks is where the gateway accepts messages of other programs, if a token is set.
 	hooks, hookToken string
 	hooked           int // how many it took
 
 	mu   sync.Mutex
 	told int
 	last time.Time // when the last one was told
-	// asked are the questions that came, by the name OpenClaw gave them.
+	// asked are the names that OpenClaw gave to the questions it asked.
 	asked []string
 	// posted is what OpenClaw wrote, by chat.
 	posted map[int][]string
@@ -62,8 +62,8 @@ func (c *chatApp) post(body []byte) {
 		Chat json.RawMessage `json:"chat_id"` // a number, or its text
 		Text string          `json:"text"`
 	}
-	_ = json.Unmarshal(body, &m)                               // what is not read is in no chat
-	chat, _ := strconv.Atoi(strings.Trim(string(m.Chat), `"`)) // neither
+	_ = json.Unmarshal(body, &m)                               // a message that cannot be parsed is in no chat
+	chat, _ := strconv.Atoi(strings.Trim(string(m.Chat), `"`)) // the same
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.posted == nil {
@@ -72,14 +72,14 @@ func (c *chatApp) post(body []byte) {
 	c.posted[chat] = append(c.posted[chat], m.Text)
 }
 
-// posts is what OpenClaw wrote in a chat.
+// posts returns the messages that OpenClaw wrote in a chat.
 func (c *chatApp) posts(chat int) []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.posted[chat])
 }
 
-// noteAsked keeps the name of a question that stands in a message.
+// noteAsked keeps the name of a question in a message.
 func (c *chatApp) noteAsked(body []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -94,11 +94,11 @@ const (
 	groupChat = -100500
 )
 
-// newestQuestion stands in a message for the name of the last question.
+// newestQuestion is replaced in a message by the name of the last question.
 const newestQuestion = "THE-QUESTION"
 
 func (c *chatApp) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(io.LimitReader(r.Body, 1<<20)) // a lost request is asked again
+	body, _ := io.ReadAll(io.LimitReader(r.Body, 1<<20)) // a lost request is repeated
 	var result any = true
 	switch method := path.Base(r.URL.Path); {
 	case method == "getMe":
@@ -113,13 +113,13 @@ func (c *chatApp) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 		result = map[string]any{"id": 1, "type": "private", "url": "", "pending_update_count": 0}
 	}
 	rw.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(rw).Encode(map[string]any{"ok": true, "result": result}) // or the gateway is gone
+	_ = json.NewEncoder(rw).Encode(map[string]any{"ok": true, "result": result}) // an error means that the gateway is gone
 }
 
-// update is the next message that is due, as the bot API tells it.
+// update returns the next message that is due, in the form of the bot API.
 func (c *chatApp) update(body []byte) any {
 	var q struct{ Offset int }
-	_ = json.Unmarshal(body, &q) // without one it is the first
+	_ = json.Unmarshal(body, &q) // without an offset it is 0
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	n := max(0, q.Offset-10)
@@ -146,8 +146,7 @@ func (c *chatApp) update(body []byte) any {
 	return []any{map[string]any{"update_id": 10 + n, "message": message}}
 }
 
-// gateway runs OpenClaw's gateway with our plugin and a chat app, until done
-// says so.
+// gateway runs OpenClaw's gateway with our plugin and a chat app, until done returns true.
 func (w *world) gateway(app *chatApp, done func() bool) {
 	w.t.Helper()
 	telegram := httptest.NewServer(app)
@@ -183,14 +182,14 @@ func (w *world) gateway(app *chatApp, done func() bool) {
 	}
 	late := ctx.Err() != nil
 	cancel()
-	_ = cmd.Wait() // it was told to end
+	_ = cmd.Wait() // it was told to end, so the error is ignored
 	w.output = said.String()
 	if late {
 		w.t.Errorf("the gateway was not done: %s", tail(w.output))
 	}
 }
 
-// A hookCall is what another program tells the gateway, and the words in it.
+// A hookCall is a message of another program to the gateway, with the text in it.
 type hookCall struct{ name, body, text string }
 
 func hooked() []hookCall {
@@ -200,8 +199,8 @@ func hooked() []hookCall {
 	}
 }
 
-// isUntrusted compares the run that it began: its words are in it, and all of it is
-// believed as little as text without an author.
+// isUntrusted checks the run that the call started: it contains the call's text, and all of it is
+// untrusted.
 func (h hookCall) isUntrusted(t *testing.T, p *policy.Policy, ev hook.Event) {
 	t.Helper()
 	text := ev.Text
@@ -216,8 +215,8 @@ func (h hookCall) isUntrusted(t *testing.T, p *policy.Policy, ev hook.Event) {
 	}
 }
 
-// toldBy calls one hook after the other, each when the run of the one before has begun,
-// and reports whether all have.
+// toldBy makes one hook call after another, each after the run of the previous one has started. It
+// reports whether all runs have.
 func (w *world) toldBy(app *chatApp, hooks []hookCall, before int) bool {
 	if n := len(w.runs()) - before; n == app.hooked && n < len(hooks) {
 		app.hook(w.t, hooks[n])
@@ -226,7 +225,7 @@ func (w *world) toldBy(app *chatApp, hooks []hookCall, before int) bool {
 	return len(w.runs()) == before+len(hooks)
 }
 
-// hook tells the gateway something.
+// hook sends a message to the gateway.
 func (c *chatApp) hook(t *testing.T, h hookCall) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, c.hooks+"/"+h.name, strings.NewReader(h.body))
@@ -245,8 +244,8 @@ func (c *chatApp) hook(t *testing.T, h hookCall) {
 	}
 }
 
-// gatewaySettings are OpenClaw's, for a gateway with a chat app whose
-// chatOwner is the owner.
+// gatewaySettings returns OpenClaw's settings for a gateway with a chat app, in which chatOwner is
+// the owner.
 func (w *world) gatewaySettings(telegram string) map[string]any {
 	settings := w.openclawSettings()
 	w.merge(settings, "openclaw/settings.json")
@@ -273,7 +272,7 @@ func freePort(t *testing.T) int {
 	return port
 }
 
-// runs are the runs OpenClaw told us of, as the door reads them.
+// runs returns the runs that OpenClaw reported, as our code for it reads them.
 func (w *world) runs() (events []hook.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -287,7 +286,7 @@ func (w *world) runs() (events []hook.Event) {
 	return slices.DeleteFunc(events, func(ev hook.Event) bool { return ev.Point == hook.SessionStart })
 }
 
-// replies counts the answers that OpenClaw asked us about.
+// replies returns the number of answers that OpenClaw asked us about.
 func (w *world) replies() (n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -299,8 +298,8 @@ func (w *world) replies() (n int) {
 	return n
 }
 
-// agreesToTheFirst is an owner who says yes to the first question of a session with
-// such a name, and nothing to all others.
+// agreesToTheFirst returns an owner who says yes to the first question of a session with such a
+// name, and does not answer any other.
 func (w *world) agreesToTheFirst(name string) func(context.Context, journal.Session, floodmark.TicketID) (floodmark.Verdict, error) {
 	var once sync.Once
 	return func(ctx context.Context, s journal.Session, t floodmark.TicketID) (floodmark.Verdict, error) {
@@ -312,7 +311,7 @@ func (w *world) agreesToTheFirst(name string) func(context.Context, journal.Sess
 	}
 }
 
-// answersInChats is a model that a mail talks over, and that shows a picture.
+// answersInChats is a model that obeys a mail, and that shows a picture.
 func answersInChats(turn testmodel.Turn) testmodel.Step {
 	if n := len(turn.Results); bytes.Contains(turn.Body, []byte("read my mail")) && n < 2 {
 		calls := []testmodel.Call{openclawHidden(markedTool, map[string]any{}), openclawAgent().shell(attack)}
@@ -324,7 +323,7 @@ func answersInChats(turn testmodel.Turn) testmodel.Step {
 	return testmodel.Step{Text: "Done."}
 }
 
-// leaves compares what OpenClaw wrote in a chat.
+// leaves checks what OpenClaw wrote in a chat.
 func (w *world) leaves(app *chatApp, chat int, want ...string) {
 	w.t.Helper()
 	got := app.posts(chat)
@@ -336,10 +335,10 @@ func (w *world) leaves(app *chatApp, chat int, want ...string) {
 	}
 }
 
-// markedTool is one of another plugin, whose author wants it treated with caution.
+// markedTool is a tool of another plugin, whose author marked it with caution.
 const markedTool = "my_mail_reader"
 
-// markedPlugin is such a plugin. The owner calls what its tool brings his own.
+// markedPlugin writes that plugin. The owner's policy labels the results of its tool as local.
 func (w *world) markedPlugin() {
 	w.rules = "tools: [{agent: openclaw, tool: " + markedTool + ", effect: observe, returns: {trust: local, secrecy: internal}}]\n"
 	const folder = ".openclaw/extensions/reader/"
@@ -355,7 +354,7 @@ func (w *world) markedPlugin() {
 `)
 }
 
-// A keeper allows everything and keeps what it was asked.
+// A keeper allows everything and keeps the events.
 type keeper struct{ saw []hook.Event }
 
 func (k *keeper) Handle(_ context.Context, _ string, ev hook.Event) (hook.Reply, error) {
@@ -363,9 +362,9 @@ func (k *keeper) Handle(_ context.Context, _ string, ev hook.Event) (hook.Reply,
 	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, nil
 }
 
-// The channel table on the real thing: who writes, and where, decides what a
-// message is worth, and who reads what is answered. Only the owner is answered without
-// the owner's yes; the owner sees what an answer draws on, and nothing in it loads by itself.
+// This tests the table of channels on the real thing: the sender and the place of a message decide
+// its label, and the readers of an answer are asked about. Only the owner gets answers without a
+// yes. The owner sees what an answer is based on, and nothing in it is loaded automatically.
 func TestOpenclawChannels(t *testing.T) {
 	if *gateOnly {
 		t.Skip("make soak SUITE=agents starts OpenClaw's gateway")

@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
-// An ownChannel is where the world's owner is told of questions, with their codes.
+// An ownChannel is the owner's own channel, on which questions arrive with their codes.
 type ownChannel world
 
 // Ask implements [approval.Approver].
@@ -27,7 +27,7 @@ func (c *ownChannel) Ask(_ context.Context, t approval.Ticket) error {
 	return nil
 }
 
-// question waits for the newest question of the owner's own channel.
+// question waits for the newest question on the owner's own channel.
 func (w *world) question() approval.Ticket {
 	w.t.Helper()
 	ctx, cancel := untilTimeout(w.t)
@@ -53,7 +53,7 @@ func (w *world) question() approval.Ticket {
 	return w.asked[len(w.asked)-1]
 }
 
-// answered is what our hook gave back last for something that the owner typed.
+// answered returns the last output of our hook for something that the owner typed.
 func (w *world) answered(text string) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -65,9 +65,9 @@ func (w *world) answered(text string) string {
 	return "nothing"
 }
 
-// The owner answers in the conversation with a real agent: he looks, types a wrong
-// code, then the right one, and the same call passes. The model is told of none of
-// it, and the code is in nothing that reaches it.
+// The owner answers in the conversation with a real agent: looks at the question, types a wrong
+// code, then the right one, and the same call passes. The model learns nothing of this, and no text
+// that reaches it contains the code.
 func TestTheOwnerAnswersInTheConversation(t *testing.T) {
 	w := newWorld(t)
 	w.inMemory()
@@ -89,7 +89,7 @@ func TestTheOwnerAnswersInTheConversation(t *testing.T) {
 	w.codexHears(how{protected: true}, prompt())
 	q := w.question()
 	before := len(w.model.Turns())
-	tool, end := q.Call.Action.Tool.Name, " ="+q.Call.Place() // which only the page had named
+	tool, end := q.Call.Action.Tool.Name, " ="+q.Call.Place() // only the page had named it
 	for _, step := range []struct{ text, want string }{
 		{".status", "Open questions: 1."},
 		{".approve " + tool + " " + wrong(q.Code) + end, "No open question has this code"},
@@ -124,7 +124,7 @@ func TestTheOwnerAnswersInTheConversation(t *testing.T) {
 	}
 }
 
-// wrong is a code that is not the given one.
+// wrong returns a code other than the given one.
 func wrong(code string) string {
 	if code[0] == '0' {
 		return "1" + code[1:]

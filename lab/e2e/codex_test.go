@@ -31,7 +31,7 @@ func codexAgent() agent {
 	}
 }
 
-// childID finds the sub-agent's name in what spawn_agent gave.
+// childID returns the sub-agent's name from the result of spawn_agent.
 func childID(result string) string {
 	_, rest, _ := strings.Cut(result, `"agent_id":"`)
 	id, _, _ := strings.Cut(rest, `"`)
@@ -40,14 +40,14 @@ func childID(result string) string {
 
 func runCodex(w *world, h how) string { return w.codexHears(h, prompt()) }
 
-// codexHears runs it with something that its owner says.
+// codexHears runs Codex with a prompt of its owner.
 func (w *world) codexHears(h how, text string) string {
 	scripted := w.scripted("codex")
 	settings := w.features + "\n" + scripted.Text
 	if w.sandbox != "" {
 		settings = strings.Replace(settings, "danger-full-access", w.sandbox, 1)
 	}
-	for _, s := range w.servers() { // it does not wait for servers that are not required
+	for _, s := range w.servers() { // Codex does not wait for servers that are not required
 		settings += fmt.Sprintf("[mcp_servers.%s]\ncommand = %q\nargs = %s\nrequired = true\n", s.name, s.command[0], object(s.command[1:]))
 	}
 	w.write(scripted.File, settings)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// ourCommit is which state of the project was measured.
+// ourCommit returns the commit of the project that was measured.
 func ourCommit(t *testing.T) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "git", "rev-parse", "HEAD").Output()

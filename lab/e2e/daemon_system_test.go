@@ -34,8 +34,8 @@ import (
 
 var program = flag.String("serve", "", "the floodmark program to run as the daemon; without it a monitor in memory is")
 
-// daemon starts the monitor behind the world's socket, with the shipped coding
-// profile, and returns what kills it.
+// daemon starts the monitor behind the world's socket with the shipped coding profile, and returns
+// a function that kills it.
 func (w *world) daemon() (kill func()) {
 	w.t.Helper()
 	if *program != "" {
@@ -44,7 +44,7 @@ func (w *world) daemon() (kill func()) {
 	return w.inMemory()
 }
 
-// served runs the real program.
+// served starts the real program.
 func (w *world) served() (kill func()) {
 	w.t.Helper()
 	policy := w.write("policy.yaml", "version: 1\nprofile: coding\n"+w.rules)
@@ -90,8 +90,7 @@ func (w *world) served() (kill func()) {
 	return kill
 }
 
-// inMemory is the monitor without anything around it, which notes what it is
-// told.
+// inMemory starts a monitor within the test, which keeps what it receives.
 func (w *world) inMemory() (kill func()) {
 	w.t.Helper()
 	p, problems := policy.Load(policy.Layer{Name: "policy.yaml", Data: []byte("version: 1\nprofile: coding\n" + w.rules)})
@@ -148,14 +147,14 @@ func (w *world) inMemory() (kill func()) {
 	return kill
 }
 
-// rewriting is a monitor that has some commands run as others.
+// rewriting is a monitor that replaces some commands.
 type rewriting struct {
 	agents.Hooks
 
 	rewrite func(command string) string
 }
 
-// Handle answers as the monitor does, with another command where there is one.
+// Handle answers as the monitor does, with another command if rewrite returns one.
 func (r rewriting) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
 	reply, err := r.Hooks.Handle(ctx, tenant, ev)
 	var args struct {
@@ -168,7 +167,7 @@ func (r rewriting) Handle(ctx context.Context, tenant string, ev hook.Event) (ho
 	return reply, err
 }
 
-// inWindow takes over what the owner answered to the agent itself.
+// inWindow records the owner's answer in the agent itself.
 func (w *world) inWindow(ctx context.Context, s journal.Session, t floodmark.TicketID, v floodmark.Verdict, channel string) error {
 	verb := approval.Deny
 	if v == floodmark.Allow {
@@ -181,7 +180,7 @@ func (w *world) inWindow(ctx context.Context, s journal.Session, t floodmark.Tic
 	return err
 }
 
-// noting keeps what the agent told us.
+// noting keeps the requests of the agent.
 func (w *world) noting(h hookframe.Handler) hookframe.Handler {
 	return func(ctx context.Context, req hookframe.Request) hookframe.Response {
 		resp := h(ctx, req)
@@ -192,7 +191,7 @@ func (w *world) noting(h hookframe.Handler) hookframe.Handler {
 	}
 }
 
-// events are the words of what the agent told us, in order.
+// events returns the names of the events that the agent reported, in order.
 func (w *world) events() (list []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -205,7 +204,7 @@ func (w *world) events() (list []string) {
 	return list
 }
 
-// incidents are the kinds of what a monitor in memory wrote down.
+// incidents returns the incidents that a monitor in memory recorded.
 func (w *world) incidents() (kinds []string) {
 	w.t.Helper()
 	for _, seen := range written[floodmark.IncidentSeen](w) {
@@ -214,7 +213,7 @@ func (w *world) incidents() (kinds []string) {
 	return kinds
 }
 
-// written are all facts of one kind in the journal of a monitor in memory.
+// written returns all facts of one kind in the journal of a monitor in memory.
 func written[F floodmark.Fact](w *world) (list []F) {
 	w.t.Helper()
 	for head, err := range w.journal.Recent(w.t.Context(), "") {

@@ -20,16 +20,16 @@ var (
 	deskHome  = flag.String("home", "", "what that resource calls the owner's home")
 )
 
-// filesVersion is of the official server for files.
+// filesVersion is the version of the official server for files.
 const filesVersion = "2026.8.31"
 
-// The servers of the story, by names that the catalog knows.
+// The servers of the story, named as in the catalog.
 const (
 	deskName  = "slack"
 	deskFiles = "filesystem"
 )
 
-// What they have: a resource, which anyone can write to, and a tool that sends.
+// What the servers provide: a resource that anyone can write to, and a tool that sends.
 const (
 	deskResource = "desk://board/today"
 	deskPost     = "slack_post_message"
@@ -39,9 +39,9 @@ const (
 // started is a file that runs whenever the owner opens a terminal.
 func (w *world) started() string { return filepath.Join(w.home, ".bashrc") }
 
-// deskServers are one for files, which may reach all of the owner's home, and one
-// with the resource. The official server for files would stay in the project if
-// the agent says so; one of our own does not, like many.
+// deskServers returns a server for files, which may reach all of the owner's home, and one with the
+// resource. The official server for files stays in the project if the agent says so; our own does
+// not, like many others.
 func (w *world) deskServers() []toolServer {
 	w.t.Helper()
 	name, err := os.Executable()
@@ -61,7 +61,7 @@ func (w *world) deskServers() []toolServer {
 	}
 }
 
-// beDesk is one of the two servers on standard input.
+// beDesk runs one of the two servers on standard input.
 func beDesk(path, proxy string) error {
 	if *deskKeeps {
 		return keepFiles()
@@ -69,12 +69,12 @@ func beDesk(path, proxy string) error {
 	return post(path, proxy)
 }
 
-// said is a tool's answer.
+// said returns a tool's answer.
 func said(text string, err error) (*mcp.CallToolResult, any, error) {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil, err
 }
 
-// keepFiles serves files, wherever they are.
+// keepFiles serves files at any path.
 func keepFiles() error {
 	type file struct {
 		Path    string `json:"path"`
@@ -93,8 +93,8 @@ func keepFiles() error {
 	return s.Run(context.Background(), &mcp.StdioTransport{})
 }
 
-// post serves the resource and the tool that sends. What it is asked to post it
-// posts, by a proxy, and writes to a file.
+// post serves the resource and the tool that sends. It sends each text through a proxy, and writes
+// it to a file.
 func post(path, proxy string) error {
 	via, err := url.Parse(proxy)
 	if err != nil {

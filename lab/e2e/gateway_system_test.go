@@ -17,7 +17,7 @@ import (
 
 var serveHub = flag.Bool("hub", false, "the server of tools offers those of a hub for code")
 
-// hubName is a server that the catalog knows.
+// hubName is a server in the catalog.
 const hubName = "github"
 
 // The tools of the hub. Anyone can write an issue.
@@ -42,7 +42,7 @@ func hubCall(a agent, tool string, args map[string]any) testmodel.Step {
 	return serverCall(a, hubName, tool, args)
 }
 
-// serverCall calls a tool of a server in the way of an agent.
+// serverCall calls a tool of a server in the form that an agent uses.
 func serverCall(a agent, server, tool string, args map[string]any) testmodel.Step {
 	call := testmodel.Call{Name: server + "_" + tool, Args: args}
 	switch a.name {
@@ -54,9 +54,9 @@ func serverCall(a agent, server, tool string, args map[string]any) testmodel.Ste
 	return testmodel.Step{Calls: []testmodel.Call{call}}
 }
 
-// Real agents that have no hooks of ours at all, only their servers behind the
-// gateway: what an issue talks the model into does not reach the server, the rest
-// of the task does, and the settings come back byte for byte.
+// Real agents without our hooks, whose servers are behind the gateway: what an issue orders the
+// model to do does not reach the server, the rest of the task does, and the settings are restored
+// byte for byte.
 func TestThroughTheGateway(t *testing.T) {
 	for _, a := range []agent{codexAgent(), opencodeAgent()} {
 		t.Run(a.name, func(t *testing.T) {
@@ -80,8 +80,8 @@ func TestThroughTheGateway(t *testing.T) {
 	}
 }
 
-// behindTheGateway lets the owner protect the servers before each run, and looks
-// afterwards whether the settings come back.
+// behindTheGateway has the owner protect the servers before each run, and checks afterwards that
+// the settings can be restored.
 func (w *world) behindTheGateway(a agent) {
 	w.prepare = func([]string, string) {
 		file := filepath.Join(w.home, w.scripted(a.name).File)
@@ -117,7 +117,7 @@ func (w *world) floodmark(args ...string) []byte {
 	return out
 }
 
-// hubStory makes the model obey the issue, and then do what it was asked to.
+// hubStory makes the model obey the issue, and then do its task.
 func (w *world) hubStory(a agent) {
 	mine := map[string]any{"owner": "firm", "repo": "site"}
 	w.model.Say = func(turn testmodel.Turn) testmodel.Step {
@@ -137,7 +137,7 @@ func (w *world) hubStory(a agent) {
 	}
 }
 
-// did is what arrived at the server in one run.
+// did returns what arrived at the server in one run.
 func (w *world) did(run func()) string {
 	w.t.Helper()
 	if err := os.RemoveAll(w.dispatched()); err != nil {
@@ -151,7 +151,7 @@ func (w *world) did(run func()) string {
 	return string(text)
 }
 
-// expect compares the results of the last run with a word each.
+// expect checks the results of the last run, each for its word.
 func (w *world) expect(words ...string) {
 	w.t.Helper()
 	if err := w.has(words...); err != nil {
@@ -167,8 +167,8 @@ func hubAttackWorks(w *world, a agent) {
 	}
 }
 
-// hubFirstSight: tools the owner has not looked at count as a stranger's text, so not
-// even a first comment goes out. Then the owner accepts the tools.
+// hubFirstSight checks that tools the owner has not reviewed are treated as a stranger's text, so
+// that not even a first comment is sent. Then the owner accepts the tools.
 func hubFirstSight(w *world, a agent) {
 	w.hubComments(a)
 	did := w.did(func() { a.run(w, how{}) })
@@ -198,7 +198,7 @@ func (w *world) hubComments(a agent) {
 	}
 }
 
-// hubClean: with nothing foreign in the session a call goes through.
+// hubClean checks that a call goes through if the session contains nothing foreign.
 func hubClean(w *world, a agent) {
 	w.model.Say = func(turn testmodel.Turn) testmodel.Step {
 		if len(turn.Results) == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
-// openclawAsksInTheChat is OpenClaw, which asks there if it is told to. Only the owner's answer
-// counts; after a no the agent goes on and nothing has left; after a yes exactly
+// openclawAsksInTheChat runs OpenClaw, which asks in the chat if it is configured to. Only the
+// owner is heard there. After a no the agent continues and nothing was sent; after a yes exactly
 // that call runs.
 func openclawAsksInTheChat(t *testing.T) {
 	t.Helper()
@@ -40,7 +40,7 @@ func openclawAsksInTheChat(t *testing.T) {
 		{from: chatOwner, text: "/approve " + newestQuestion + " allow-once"},
 	}}
 	app.next = func(n int) bool {
-		const heard = 3 * time.Second // so long a message may take
+		const heard = 3 * time.Second // how long a message may take
 		return len(app.asked) >= []int{0, 1, 1, 2}[n] && time.Since(app.last) > heard
 	}
 	w.gateway(app, func() bool { return len(w.results()) >= 3 })

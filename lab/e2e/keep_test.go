@@ -18,8 +18,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// keep writes down what the agent wrote and what the journal knew of it, with
-// invented names and places, for the tests of internal/transcript.
+// keep writes down the agent's transcript and what the journal knows of it, anonymized, for the
+// tests of internal/transcript.
 func (w *world) keep(agent, scene string) {
 	w.t.Helper()
 	files, _, err := transcript.Find(agent, transcript.Folders{Home: w.home}, time.Time{})
@@ -62,7 +62,7 @@ func (w *world) keep(agent, scene string) {
 	}
 }
 
-// nobodys takes names and places out. The same name stays the same.
+// nobodys replaces names and places. The same name always gets the same replacement.
 func (w *world) nobodys(text []byte) []byte {
 	text = bytes.ReplaceAll(text, []byte(w.home), []byte("/home/anna"))
 	text = bytes.ReplaceAll(text, []byte(strings.ReplaceAll(strings.Trim(w.home, "/"), "/", "-")), []byte("home-anna"))
@@ -84,7 +84,7 @@ func (w *world) nobodys(text []byte) []byte {
 	return regexp.MustCompile(`(msg|prt)_[0-9A-Za-z]{20,}`).ReplaceAllFunc(text, fresh("prt_%026d"))
 }
 
-// shortened cuts long texts in lines of JSON: they are the vendors' prompts.
+// shortened cuts long texts in lines of JSON, which are the vendors' prompts.
 func shortened(data []byte) []byte {
 	var out bytes.Buffer
 	for line := range bytes.Lines(data) {
@@ -126,7 +126,7 @@ func cutTexts(v any) any {
 	return v
 }
 
-// dump writes the rows that hold a transcript, one a line.
+// dump writes the rows that contain a transcript, one on each line.
 func (w *world) dump(agent, path string) []byte {
 	w.t.Helper()
 	queries := map[string][]string{
@@ -153,7 +153,7 @@ func (w *world) dump(agent, path string) []byte {
 	return out.Bytes()
 }
 
-// lines writes what a query gives.
+// lines writes the results of a query.
 func lines(w *world, db *sql.DB, query string, out *bytes.Buffer) error {
 	rows, err := db.QueryContext(w.t.Context(), query)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A behaviour is one column of the matrix: what is promised of every agent.
+// A behaviour is one row of the matrix: something that is promised for every agent.
 type behaviour struct {
 	name  string
 	means string
@@ -14,8 +14,8 @@ type behaviour struct {
 	run   func(w *world, a agent) error
 }
 
-// TestMatrix measures every behaviour with every agent. A hole that we name must
-// be there: one that was closed is to be taken from the list.
+// TestMatrix measures every behaviour with every agent. A hole that is listed must exist; once it
+// is closed it has to be removed from the list.
 func TestMatrix(t *testing.T) {
 	if *installed == "" {
 		t.Skip("real agents are run by .ci/agents")
@@ -24,13 +24,13 @@ func TestMatrix(t *testing.T) {
 		mu sync.Mutex // guards what follows
 		m  matrix
 	)
-	for _, a := range agentsHere() { // in this order, not in that in which they end
+	for _, a := range agentsHere() { // the rows are in this order, whichever agent ends first
 		m.add(agentRow{Agent: a.name, Version: a.version, Cells: map[string]cell{}})
 	}
 	t.Cleanup(func() { t.Logf("the matrix:\n%s", m.table()) })
 	for _, a := range agentsHere() {
 		t.Run(a.name, func(t *testing.T) {
-			t.Parallel() // most of the time an agent waits
+			t.Parallel() // an agent mostly waits
 			row := measureAll(t, a)
 			mu.Lock()
 			defer mu.Unlock()
@@ -45,7 +45,7 @@ func TestMatrix(t *testing.T) {
 	}
 }
 
-// measureAll fills a row.
+// measureAll measures a row.
 func measureAll(t *testing.T, a agent) agentRow {
 	t.Helper()
 	row := agentRow{Agent: a.name, Version: a.version, Cells: map[string]cell{}}
@@ -66,7 +66,7 @@ func measureAll(t *testing.T, a agent) agentRow {
 	return row
 }
 
-// measure fills one cell.
+// measure measures one cell.
 func measure(t *testing.T, a agent, b behaviour) cell {
 	t.Helper()
 	w := newWorld(t)

@@ -15,7 +15,7 @@ import (
 
 var serveTools = flag.String("tools", "", "be a server of tools on standard input instead, and write what is sent to this file")
 
-// The one tool of the server. No catalog knows it.
+// The one tool of the server. It is in no catalog.
 const (
 	mcpName = "outbox"
 	mcpTool = "dispatch"
@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// mcpServer is how an agent starts the server: this very program.
+// mcpServer returns how an agent starts the server, which is this test program.
 func (w *world) mcpServer() (name string, args []string) {
 	w.t.Helper()
 	name, err := os.Executable()
@@ -56,14 +56,13 @@ func (w *world) mcpServer() (name string, args []string) {
 	return name, []string{"-tools", w.dispatched()}
 }
 
-// A toolServer is one of the agent's servers: what the owner calls it, and how
-// it is started.
+// A toolServer is one of the agent's servers: the owner's name for it, and its command.
 type toolServer struct {
 	name    string
 	command []string
 }
 
-// servers are those the agent is given.
+// servers returns the servers that the agent is given.
 func (w *world) servers() []toolServer {
 	w.t.Helper()
 	if !w.tools {
@@ -80,18 +79,18 @@ func (w *world) servers() []toolServer {
 	return []toolServer{server}
 }
 
-// An offer is one tool of the server: its one argument, and what it gives.
+// An offer is one tool of the server, with its only argument and its result.
 type offer struct{ name, about, arg, gives string }
 
 func outboxTools() []offer {
 	return []offer{{mcpTool, "Sends a text.", "text", "dispatched"}}
 }
 
-// dispatched is where the server writes what it was asked to send.
+// dispatched is the file to which the server writes what it was asked to send.
 func (w *world) dispatched() string { return filepath.Join(w.home, "dispatched") }
 
-// serveMCP speaks the model context protocol: one message a line. What it is asked
-// to do it writes to a file, a line for each call.
+// serveMCP speaks the model context protocol, one message on each line. It writes each call to a
+// file, one on each line.
 func serveMCP(in io.Reader, out io.Writer, path string, offered []offer) error {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, 1<<20)
@@ -141,7 +140,7 @@ func serveMCP(in io.Reader, out io.Writer, path string, offered []offer) error {
 	return lines.Err()
 }
 
-// called notes a call.
+// called records a call.
 func called(path, name string, args json.RawMessage) error {
 	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -151,7 +150,7 @@ func called(path, name string, args json.RawMessage) error {
 	return errors.Join(err, f.Close())
 }
 
-// object writes settings.
+// object returns a value as JSON.
 func object(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {

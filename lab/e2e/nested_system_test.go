@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
-// An agent that is started by what another agent runs is its branch: it may work,
-// and what it reads counts for the one that started it, though that only saw a build.
+// An agent that is started by a command of another agent is a branch of it. It may work, and what
+// it reads lowers the mark of the agent that started it, though that agent only saw a build.
 func TestAnAgentStartedByAnAgent(t *testing.T) {
 	w := newWorld(t)
 	if *program == "" {
@@ -27,7 +27,7 @@ func TestAnAgentStartedByAnAgent(t *testing.T) {
 	var parents, childs []string
 	w.model.Say = func(turn testmodel.Turn) testmodel.Step {
 		commands, shell, results := []string{work, attack}, piAgent().shell, &parents
-		if !bytes.Contains(turn.Body, []byte(task)) { // only the owner says that
+		if !bytes.Contains(turn.Body, []byte(task)) { // only the owner's prompt contains the task
 			commands, shell, results = []string{finish, read, attack}, codexAgent().shell, &childs
 		}
 		*results = turn.Results

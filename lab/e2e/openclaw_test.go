@@ -30,12 +30,12 @@ func openclawAgent() agent {
 	}
 }
 
-// openclawHidden calls a tool that OpenClaw does not show, because it has many.
+// openclawHidden calls a tool that OpenClaw does not list, because it has many.
 func openclawHidden(name string, args any) testmodel.Call {
 	return testmodel.Call{Name: "tool_call", Args: map[string]any{"id": name, "args": args}}
 }
 
-// openclawSettings are OpenClaw's, for our model and the project.
+// openclawSettings returns OpenClaw's settings for our model and the project.
 func (w *world) openclawSettings() map[string]any {
 	settings := w.parsed(w.scripted("openclaw"))
 	settings["agents"].(map[string]any)["defaults"].(map[string]any)["workspace"] = w.project
@@ -62,8 +62,8 @@ func runOpenclaw(w *world, h how) string {
 		"agent", "--local", "--session-id", "e2e", "--message", prompt(), "--json")
 }
 
-// runOpenclawGateway runs it behind its gateway, which its sub-agents need: the
-// owner writes in a chat. It ends when a sub-agent has done its part.
+// runOpenclawGateway runs OpenClaw behind its gateway, which its sub-agents need. The owner writes
+// in a chat. It ends when a sub-agent has done its part.
 func runOpenclawGateway(w *world, _ how) string {
 	app := &chatApp{messages: []sent{{from: chatOwner, text: prompt()}}, next: func(int) bool { return true }}
 	w.gateway(app, func() bool {

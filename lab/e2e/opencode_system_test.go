@@ -30,7 +30,7 @@ func runOpencode(w *world, h how) string {
 	scripted := w.scripted("opencode")
 	settings := w.parsed(scripted)
 	if w.tools {
-		settings["$schema"] = "https://opencode.ai/config.json" // otherwise it writes that itself
+		settings["$schema"] = "https://opencode.ai/config.json" // otherwise it adds this line itself
 		list := map[string]any{}
 		for _, s := range w.servers() {
 			list[s.name] = map[string]any{"type": "local", "command": s.command, "enabled": true}
@@ -45,7 +45,7 @@ func runOpencode(w *world, h how) string {
 	return opencodeAsIs(w, h)
 }
 
-// opencodeAsIs runs opencode with the settings it has.
+// opencodeAsIs runs opencode with its present settings.
 func opencodeAsIs(w *world, h how, more ...string) string {
 	args := append([]string{"run", "--format", "json", "--auto"}, more...)
 	if h.again {
@@ -54,8 +54,8 @@ func opencodeAsIs(w *world, h how, more ...string) string {
 	return w.run(w.scripted("opencode").Env, tool(w.t, "opencode-"+opencodeVersion, "node_modules", "opencode-linux-x64", "bin", "opencode"), append(args, prompt())...)
 }
 
-// opencode goes on without a plugin that it cannot load. With our lock it has no
-// model then; with the plugin it has.
+// opencode continues without a plugin that it cannot load. With our lock it then has no model; with
+// the plugin it has one.
 func TestOpencodeIsLockedWithoutThePlugin(t *testing.T) {
 	if *gateOnly {
 		t.Skip("make soak SUITE=agents tries it")

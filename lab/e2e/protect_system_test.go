@@ -10,11 +10,10 @@ import (
 	"github.com/floodmark/floodmark/internal/protect"
 )
 
-// What «floodmark protect» writes is enough: the agents find it, trust it, and
-// the attack is stopped. What «floodmark unprotect» leaves holds nothing of ours,
-// also after the agent itself wrote to its settings. That the attack works without
-// us is the cell «off», and that files come back byte for byte is shown in
-// internal/protect.
+// What «floodmark protect» writes is enough: the agents find it, trust it, and the attack is
+// stopped. After «floodmark unprotect» nothing of ours is left, even if the agent itself wrote to
+// its settings. That the attack works without us is tested by the behaviour «off», and that files
+// are restored byte for byte in internal/protect.
 func TestProtectIsEnough(t *testing.T) {
 	for _, a := range agentsHere() {
 		t.Run(a.name, func(t *testing.T) {
@@ -63,7 +62,7 @@ func TestProtectIsEnough(t *testing.T) {
 	}
 }
 
-// machine is the world as protect sees it.
+// machine returns the world as protect sees it.
 func (w *world) machine(env []string, program string) protect.Machine {
 	all := map[string]string{"HOME": w.home, "PATH": filepath.Dir(program) + ":" + os.Getenv("PATH")}
 	for _, one := range append(env, w.env...) {
@@ -76,7 +75,7 @@ func (w *world) machine(env []string, program string) protect.Machine {
 	}
 }
 
-// settingsOf are the files that connect an agent, as they are.
+// settingsOf returns the files that connect an agent, with their contents.
 func (w *world) settingsOf(agent string) map[string]string {
 	w.t.Helper()
 	found := map[string]string{}

@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/internal/prove"
 )
 
-// «floodmark prove» starts the real agent, and leaves nothing in its home.
+// «floodmark prove» starts the real agent and leaves nothing in its home.
 func TestProve(t *testing.T) {
 	for name, program := range map[string][]string{
 		"codex":       {"codex-" + codexVersion, "node_modules", ".bin", "codex"},
@@ -55,7 +55,7 @@ func TestProve(t *testing.T) {
 	}
 }
 
-// files counts what is in the home outside the monitor's own folder.
+// files counts the files in the home outside the monitor's own folder.
 func (w *world) files() (n int) {
 	w.t.Helper()
 	err := filepath.WalkDir(w.home, func(path string, d os.DirEntry, err error) error {

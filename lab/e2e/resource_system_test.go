@@ -14,10 +14,9 @@ import (
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
-// Real agents that have no hooks of ours, only their servers behind the gateway,
-// read a poisoned resource. It makes the model write to a file that the owner's
-// terminal runs, and send a number away. Without Floodmark both happen; with it
-// neither does, and the task is done.
+// Real agents without our hooks, whose servers are behind the gateway, read a poisoned resource. It
+// makes the model write to a file that the owner's terminal runs, and send a number to an attacker.
+// Without Floodmark both happen; with it neither does, and the task is completed.
 func TestPoisonedResource(t *testing.T) {
 	for _, a := range []agent{codexAgent(), opencodeAgent(), geminiAgent()} {
 		t.Run(a.name, func(t *testing.T) {
@@ -45,8 +44,8 @@ func newDesk(t *testing.T, a agent) *world {
 	return w
 }
 
-// acceptServers lets the owner see what the servers say of themselves, and accept
-// it: no agent has to be started for that.
+// acceptServers has the owner see and accept the servers' definitions. No agent has to be started
+// for that.
 func (w *world) acceptServers() {
 	w.t.Helper()
 	for _, s := range w.servers() {
@@ -72,18 +71,17 @@ func (w *world) acceptServers() {
 	}
 }
 
-// readResource reads the resource by the tool that the agent has for that.
+// readResource reads the resource with the agent's own tool for resources.
 func readResource(a agent) testmodel.Step {
 	args := map[string]any{"server": deskName, "uri": deskResource}
 	if a.name == "gemini-cli" {
-		delete(args, "server") // it looks who has it
+		delete(args, "server") // it finds the server itself
 	}
 	return testmodel.Step{Calls: []testmodel.Call{{Name: "read_mcp_resource", Args: args}}}
 }
 
-// resourceStory makes the model do a little of what it was asked to do, read the
-// resource and obey it. If it was refused in words it can act on, it then does
-// the rest.
+// resourceStory makes the model do a part of its task, read the resource and obey it. If it was
+// refused with words it can act on, it then does the rest.
 func (w *world) resourceStory(a agent) {
 	files := func(tool, path, text string) testmodel.Step {
 		args := map[string]any{"path": path}
@@ -114,13 +112,12 @@ func (w *world) resourceStory(a agent) {
 	}
 }
 
-// refusedWell reports whether a refusal names what was refused and what to do
-// instead.
+// refusedWell reports whether a refusal says what was refused and what to do instead.
 func refusedWell(text, what string) bool {
 	return strings.Contains(text, "floodmark: ") && strings.Contains(text, what) && strings.Contains(text, "go on with what needs no approval")
 }
 
-// hidden reports whether the line stands in the file that the terminal runs.
+// hidden reports whether the attacker's line is in the file that the terminal runs.
 func (w *world) hidden() bool {
 	text, err := os.ReadFile(w.started())
 	return err == nil && strings.Contains(string(text), deskTaker)

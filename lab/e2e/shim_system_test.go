@@ -23,24 +23,24 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// answers are what a shim makes of one event each.
+// answers are the results of a shim for one event of each kind.
 type answers struct {
 	Message bool   `json:"message"` // passed on to the model
 	Call    string `json:"call"`    // why it is not run
-	Ran     string `json:"ran"`     // with which arguments it is
-	Result  string `json:"result"`  // what the model reads of it
-	Failed  string `json:"failed"`  // and of an error
+	Ran     string `json:"ran"`     // the arguments with which it is run
+	Result  string `json:"result"`  // what the model reads of its result
+	Failed  string `json:"failed"`  // what the model reads of an error
 	Shell   bool   `json:"shell"`   // whether a person's own command runs
-	// Tools are what the model is offered, in each form of a request; Aborted says
-	// that the turn was ended before it was sent. Not all agents let us.
+	// Tools are the tools that the model is offered, in each form of a request. Aborted says that
+	// the turn was ended before it was sent. Not all agents allow these.
 	Tools   map[string]string `json:"tools"`
 	Aborted bool              `json:"aborted"`
-	// Answers are what leaves of answers, by who reads them. OpenClaw's only.
+	// Answers are the answers that are sent, by who reads them. Only OpenClaw has them.
 	Answers map[string]string `json:"answers"`
 }
 
-// leaves reports whether OpenClaw answers its owner, where only the owner reads, and
-// others only with a yes.
+// leaves reports whether OpenClaw answers its owner where only the owner reads, and answers others
+// only if others is set.
 func (a answers) leaves(agent string, others bool) bool {
 	for name, text := range a.Answers {
 		own := name == "owner block" || name == "owner final"
@@ -51,12 +51,12 @@ func (a answers) leaves(agent string, others bool) bool {
 	return len(a.Answers) == 6 || agent != "openclaw"
 }
 
-// shims are the files agents load, as they are shipped.
+// shims returns the shipped files that agents load.
 func shims() map[string]string {
 	return map[string]string{"openclaw": "openclaw/index.ts", "opencode": "opencode/floodmark.ts", "pi": "pi/floodmark.ts"}
 }
 
-// drive runs every handler of a shim against the given server of the socket.
+// drive runs every handler of a shim, with serve behind the socket.
 func drive(t *testing.T, agent, deadline string, serve func(net.Conn)) answers {
 	t.Helper()
 	socket := filepath.Join(t.TempDir(), "s")
@@ -66,13 +66,13 @@ func drive(t *testing.T, agent, deadline string, serve func(net.Conn)) answers {
 	return driveAt(t, agent, socket, deadline)
 }
 
-// How long a shim waits for an answer: where one comes, and where none does.
+// How long a shim waits for an answer, for tests with and without an answer.
 const (
 	long    = "20s"
 	shortly = "300ms"
 )
 
-// driveAt runs them with a socket of that name.
+// driveAt runs every handler with a socket at that path.
 func driveAt(t *testing.T, agent, socket, deadline string) answers {
 	t.Helper()
 	if *installed == "" {
@@ -100,7 +100,7 @@ func driveAt(t *testing.T, agent, socket, deadline string) answers {
 	return got
 }
 
-// serving lets serve have every connection to a socket, until the test ends.
+// serving passes every connection to a socket to serve, until the test ends.
 func serving(t *testing.T, socket string, serve func(net.Conn)) {
 	t.Helper()
 	l := listen(t, socket)
@@ -129,7 +129,7 @@ func answering(v floodmark.Verdict) func(net.Conn) {
 	}
 }
 
-// boxing allows every call as another command.
+// boxing allows every call, with another command.
 func boxing(conn net.Conn) {
 	door := agents.Door{Hooks: rewriting{always(floodmark.Allow), func(command string) string { return "box -- " + command }}, Rewrites: agents.NewRewrites()}
 	_ = hookframe.Serve(context.Background(), conn, door.Answer)
@@ -194,8 +194,8 @@ func TestShimDoesAsItIsTold(t *testing.T) {
 	}
 }
 
-// endsAreTold looks at what a plugin tells of the end of a round and a run, and at
-// answers that are not judged.
+// endsAreTold checks what a plugin reports about the end of a round and of a run, and about answers
+// that are not judged.
 func endsAreTold(t *testing.T, agent string) {
 	t.Helper()
 	var ends sync.Map
@@ -224,22 +224,21 @@ func endsAreTold(t *testing.T, agent string) {
 	}
 }
 
-// closed reports whether the agent does nothing and shows nothing. OpenClaw offers no
-// tools then.
+// closed reports whether the agent does nothing and shows nothing. OpenClaw then offers no tools.
 func (a answers) closed() bool {
 	shows := func(text string) bool { return text == "" || strings.Contains(text, "RESULT") }
 	return !strings.Contains(a.Tools["openclaw"], "read") && !a.Message && a.Call != "" && !shows(a.Result) && !shows(a.Failed) && !a.Shell
 }
 
-// hiding lets everything happen and hides some tools.
+// hiding allows everything and hides some tools.
 type hiding []string
 
 func (h hiding) Handle(context.Context, string, hook.Event) (hook.Reply, error) {
 	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free, Hidden: h}, Warning: "WARNING"}, nil
 }
 
-// withoutShell is what the model is offered where the shell is hidden: in no form of a
-// request is it there, and nothing else is missing.
+// withoutShell returns what the model is offered if the shell is hidden: the shell is in no form of
+// a request, and everything else is there.
 func withoutShell(agent string) map[string]string {
 	return map[string]map[string]string{
 		"openclaw": {"openclaw": `["read"]`},
@@ -253,7 +252,8 @@ func withoutShell(agent string) map[string]string {
 	}[agent]
 }
 
-// Node takes a number for a port, and a name for one in the project's folder.
+// Node takes a number for a port, and a relative name for a socket in the project's folder. The
+// shims must not connect to either.
 func TestShimAsksAtAbsolutePathsOnly(t *testing.T) {
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -277,7 +277,7 @@ func TestShimAsksAtAbsolutePathsOnly(t *testing.T) {
 	}
 }
 
-// waited answers when it has said a few times that it waits for a person.
+// waited answers after it has reported several times that it waits for a person.
 func waited(ctx context.Context, req hookframe.Request) hookframe.Response {
 	waiting, judge := hookframe.Waiting(ctx)
 	for range 3 {
@@ -342,8 +342,8 @@ func TestShimIsClosedOnEveryFailure(t *testing.T) {
 	}
 }
 
-// openclawIsFirst: a daemon that stops in the middle lets no answer out. OpenClaw sends what it has when
-// its own time is up, so ours is up before, whatever else is to be told.
+// openclawIsFirst checks that no answer is sent if a daemon stops answering. OpenClaw sends what it
+// has after its own timeout, so ours is shorter, whatever else is reported.
 func openclawIsFirst(t *testing.T) {
 	t.Helper()
 	got := drive(t, "openclaw", shortly, func(conn net.Conn) {
@@ -359,7 +359,7 @@ func openclawIsFirst(t *testing.T) {
 	}
 }
 
-// piHasNoPrompt: pi without a system prompt is judged like any other.
+// piHasNoPrompt checks that pi is judged as usual without a system prompt.
 func piHasNoPrompt(t *testing.T) {
 	t.Helper()
 	t.Setenv("DRIVE_PROMPT", "")
@@ -371,8 +371,8 @@ func piHasNoPrompt(t *testing.T) {
 	}
 }
 
-// manifestsAreRead: what authors of plugins say of their tools. Neither a manifest that never ends nor one
-// that names many tools keeps another's from being read.
+// manifestsAreRead checks what authors of plugins say about their tools. Neither a manifest that
+// never ends nor one that names many tools keeps another manifest from being read.
 func manifestsAreRead(t *testing.T) {
 	t.Helper()
 	plugins := t.TempDir()
@@ -401,7 +401,7 @@ func manifestsAreRead(t *testing.T) {
 	}
 }
 
-// heardOfOpenclaw is what the shim tells of a run in which everything is allowed, by event.
+// heardOfOpenclaw returns what the shim reports in a run in which everything is allowed, by event.
 func heardOfOpenclaw(t *testing.T) *sync.Map {
 	t.Helper()
 	var heard sync.Map
@@ -414,8 +414,8 @@ func heardOfOpenclaw(t *testing.T) *sync.Map {
 	return &heard
 }
 
-// onlyTrueIsCaution: an author of a plugin can want caution with one of its tools, in
-// either place, and says so with true.
+// onlyTrueIsCaution checks that an author of a plugin can mark a tool with caution, in either
+// place, and only with the value true.
 func onlyTrueIsCaution(t *testing.T) {
 	t.Helper()
 	for about, want := range map[string]bool{
@@ -442,8 +442,8 @@ func onlyTrueIsCaution(t *testing.T) {
 	}
 }
 
-// Each shim is one file for its agent to load, so each has its own copy of how
-// to ask the daemon. They are the same.
+// Each shim is a single file that its agent loads, so each has its own copy of the code that asks
+// the daemon. The copies are the same.
 func TestShimsAskInTheSameWay(t *testing.T) {
 	want := shipped(t, "shim/exchange.ts")
 	for agent, file := range shims() {

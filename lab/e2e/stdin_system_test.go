@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
-// typing makes Codex open a shell and then type a command into it, which no
-// hook is told of. It reports whether the command ran.
+// typing makes Codex open a shell and then type a command into it, which is reported to no hook. It
+// reports whether the command ran.
 func typing(w *world, shell map[string]any) bool {
 	w.t.Helper()
 	number := regexp.MustCompile(`session ID (\d+)`)
@@ -38,9 +38,9 @@ func typing(w *world, shell map[string]any) bool {
 	return err == nil
 }
 
-// Codex tells no hook what is typed into a running command, so our settings
-// switch off the terminal that keeps its input open. Without them it is open:
-// that this is still so shows that the setting is needed.
+// Codex reports to no hook what is typed into a running command, so our settings switch off the
+// terminal that keeps its input open. Without our settings it is still open, which shows that they
+// are needed.
 func TestCodexTypingIntoAShell(t *testing.T) {
 	ours := shipped(t, "codex/config.toml")
 	terminal := map[string]any{"cmd": `bash --norc -c 'read x; eval "$x"'`, "tty": true, "yield_time_ms": 800}
@@ -52,7 +52,7 @@ func TestCodexTypingIntoAShell(t *testing.T) {
 		runs     bool
 	}{
 		"as shipped":           {"", terminal, true},
-		"as shipped, a shell":  {"", shell, false}, // it is asked about before it waits
+		"as shipped, a shell":  {"", shell, false}, // it is asked about before it waits for input
 		"our settings":         {ours, terminal, false},
 		"our settings, no tty": {ours, pipe, false},
 	} {
@@ -67,7 +67,7 @@ func TestCodexTypingIntoAShell(t *testing.T) {
 	}
 }
 
-// What the model service reads on the web by itself no hook is told either.
+// What the model service reads on the web by itself is not reported to a hook either.
 func TestCodexHostedSearch(t *testing.T) {
 	ours := shipped(t, "codex/config.toml")
 	for name, c := range map[string]struct {

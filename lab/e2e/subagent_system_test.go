@@ -12,9 +12,9 @@ import (
 // maxQuestions is how often the owner says yes to one sub-agent.
 const maxQuestions = 3
 
-// family makes an agent do before, hand a task to a sub-agent that does child,
-// and do after. It returns what the calls of both gave. Where the sub-agent
-// itself is asked about, the owner says yes.
+// family makes an agent run the commands of before, give a task to a sub-agent that runs those of
+// child, and run those of after. It returns the results of both. If the sub-agent itself is asked
+// about, the owner says yes.
 func (w *world) family(a agent, before, child, after []string) (parents, childs []string) {
 	w.t.Helper()
 	next := func(commands, results []string) testmodel.Step {
@@ -25,7 +25,7 @@ func (w *world) family(a agent, before, child, after []string) (parents, childs 
 	}
 	asked := 0
 	w.model.Say = func(turn testmodel.Turn) testmodel.Step {
-		if !bytes.Contains(turn.Body, []byte(task)) { // only the owner says that
+		if !bytes.Contains(turn.Body, []byte(task)) { // only the owner's prompt contains the task
 			childs = turn.Results
 			return next(child, childs)
 		}
@@ -51,7 +51,7 @@ func (w *world) family(a agent, before, child, after []string) (parents, childs 
 	return parents, childs
 }
 
-// What a sub-agent read counts for its parent. Until then both may work.
+// What a sub-agent has read lowers its parent's mark. Until then both may work.
 func TestCodexSubagentReportsBack(t *testing.T) {
 	w := newWorld(t)
 	w.daemon()
@@ -62,7 +62,7 @@ func TestCodexSubagentReportsBack(t *testing.T) {
 	if len(parent) != 4 || !strings.Contains(parent[0], "42") || !strings.Contains(parent[3], waits) {
 		t.Errorf("the parent's calls gave %q", parent)
 	}
-	events := w.events() // none if the real program was told
+	events := w.events() // none if the real program was used
 	if began, ended := slices.Index(events, "SubagentStart"), slices.Index(events, "SubagentStop"); *program == "" && (began < 0 || ended < began) {
 		t.Errorf("the sub-agent was not reported to begin and end: %v", events)
 	}

@@ -21,11 +21,11 @@ var (
 const (
 	resultYes    = "yes"
 	resultNo     = "no"
-	resultNone   = "none" // the agent has no occasion for it
+	resultNone   = "none" // the agent has no use for it
 	resultFailed = "FAILED"
 )
 
-// matrix is what was measured, as docs/evidence/agents.json keeps it.
+// matrix is the measured matrix, as in docs/evidence/agents.json.
 type matrix struct {
 	Agents []agentRow `json:"agents"`
 }
@@ -33,7 +33,7 @@ type matrix struct {
 type agentRow struct {
 	Agent   string          `json:"agent"`
 	Version string          `json:"version"`
-	Commit  string          `json:"commit,omitempty"` // of ours, when it was measured last
+	Commit  string          `json:"commit,omitempty"` // our commit when it was last measured
 	Cells   map[string]cell `json:"cells"`
 }
 
@@ -43,8 +43,8 @@ type cell struct {
 	Seconds float64 `json:"seconds,omitempty"`
 }
 
-// table is the matrix for people: one column for each agent, below it what the
-// rows mean, and why a cell does not say yes.
+// table formats the matrix for people: one column for each agent, and below it what the rows mean
+// and why a cell is not «yes».
 func (m matrix) table() string {
 	var b strings.Builder
 	b.WriteString("| |")
@@ -85,14 +85,14 @@ func (m matrix) table() string {
 	return b.String()
 }
 
-// The block of docs/agents.md that a run writes.
+// The marks around the block of docs/agents.md that a run writes.
 const (
 	blockBegin = "<!-- the matrix: written by «make soak SUITE=agents» -->\n"
 	blockEnd   = "<!-- end of the matrix -->\n"
 )
 
-// add puts a row into the matrix. Cells that this run did not measure stay as an
-// earlier one left them, of the same version.
+// add puts a row into the matrix. Cells that this run did not measure keep their earlier value, if
+// it is of the same version.
 func (m *matrix) add(row agentRow) {
 	for i, old := range m.Agents {
 		if old.Agent != row.Agent {
@@ -152,7 +152,7 @@ func (m matrix) into(t *testing.T, text string) string {
 	return head + blockBegin + "\n" + m.table() + "\n" + blockEnd + foot
 }
 
-// expected is the result that a run must give.
+// expected returns the result that a run must give.
 func (a agent) expected(b behaviour) string {
 	if _, ok := a.none[b.name]; ok {
 		return resultNone
@@ -163,7 +163,7 @@ func (a agent) expected(b behaviour) string {
 	return resultYes
 }
 
-// The page shows what was measured, with the behaviours and agents of today.
+// The page shows the measured matrix, with the present behaviours and agents.
 func TestPageShowsTheEvidence(t *testing.T) {
 	docs := filepath.Join("..", "..", "docs")
 	m := readMatrix(t, docs)
@@ -190,7 +190,7 @@ func TestPageShowsTheEvidence(t *testing.T) {
 	}
 }
 
-// The names in lists must be those of behaviours.
+// The names in lists must be names of behaviours.
 func TestListsNameBehaviours(t *testing.T) {
 	var names []string
 	for _, b := range behaviours() {

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A terminal is one that an agent runs at, with a person before it.
+// A terminal is a terminal that an agent runs at, with a person.
 type terminal struct {
 	w      *world
 	master *os.File
@@ -26,10 +26,10 @@ type terminal struct {
 	grew  chan struct{} // closed when more is drawn
 }
 
-// width is such that no line of ours is broken.
+// width is so large that none of our lines is broken.
 const width = 230
 
-// redraws has the agent draw all of its screen anew: it is narrower now.
+// redraws makes the terminal narrower, so that the agent draws the whole screen again.
 func (x *terminal) redraws() {
 	x.w.t.Helper()
 	x.mu.Lock()
@@ -40,13 +40,12 @@ func (x *terminal) redraws() {
 	}
 }
 
-// strokes are what moves and colours letters, and the blanks between them: agents draw a
-// screen in pieces.
+// strokes matches control sequences and blanks, because agents draw a screen in pieces.
 var strokes = regexp.MustCompile(`\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()][0-9A-Z]|\x1b[0-9=>A-Za-z]|\s+`)
 
 func letters(text string) string { return strokes.ReplaceAllString(text, "") }
 
-// atTerminal starts an agent at a terminal of its own, and ends it with the test.
+// atTerminal starts an agent at a new terminal, and ends it with the test.
 func (w *world) atTerminal(env []string, name string, args ...string) *terminal {
 	w.t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
@@ -73,7 +72,7 @@ func (w *world) atTerminal(env []string, name string, args ...string) *terminal 
 	if err := cmd.Start(); err != nil {
 		w.t.Fatal(err)
 	}
-	_ = slave.Close() // the agent has its own
+	_ = slave.Close() // the agent has its own copy
 	over, ended := context.WithCancel(ctx)
 	x := &terminal{w: w, master: master, over: over, grew: make(chan struct{})}
 	var work sync.WaitGroup
@@ -106,7 +105,7 @@ func (x *terminal) read() {
 	}
 }
 
-// see waits until the agent has drawn all these texts, one after the other.
+// see waits until the agent has drawn these texts, one after another.
 func (x *terminal) see(texts ...string) {
 	x.w.t.Helper()
 	for _, text := range texts {
@@ -126,7 +125,7 @@ func (x *terminal) see(texts ...string) {
 	}
 }
 
-// find waits until something was drawn, without blanks, and returns what its brackets match.
+// find waits until something matching was drawn, ignoring blanks, and returns the first submatch.
 func (x *terminal) find(form string) string {
 	x.w.t.Helper()
 	for re := regexp.MustCompile(form); ; {
@@ -155,11 +154,11 @@ func (x *terminal) saw(text string) bool {
 	return found
 }
 
-// again is how long a key is given to do what it should: one that is pressed while a
-// window is drawn may be lost.
+// again is the time after which a key is pressed again, because a key that is pressed while a
+// window is being drawn may be lost.
 const again = 3 * time.Second
 
-// press presses a key until that is so.
+// press presses a key until the condition is true.
 func (x *terminal) press(key string, until func() bool) {
 	x.w.t.Helper()
 	for !until() {
@@ -175,7 +174,7 @@ func (x *terminal) types(keys string) {
 	}
 }
 
-// wait waits a little for something that is not drawn, and no longer than the agent runs.
+// wait waits for a short time for a condition that is not drawn, and fails if the agent ends.
 func (x *terminal) wait(until func() bool) {
 	x.w.t.Helper()
 	for end := time.Now().Add(again); !until() && time.Now().Before(end); {
@@ -187,7 +186,7 @@ func (x *terminal) wait(until func() bool) {
 	}
 }
 
-// untilResults waits until the model has read so much, with no key pressed.
+// untilResults waits until the model has read that many results, without pressing a key.
 func (x *terminal) untilResults(n int) {
 	x.w.t.Helper()
 	for !x.w.haveRead(n)() {

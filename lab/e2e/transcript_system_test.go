@@ -14,22 +14,21 @@ import (
 
 var keep = flag.String("transcripts", "", "a folder to keep what agents wrote down, and what the journal knew of it")
 
-// A scene is one way to work, of which an agent writes a transcript.
+// A scene is a way of working that an agent writes a transcript of.
 type scene struct {
 	name string
-	// say is the model; play, if set, runs the agent itself.
+	// say is the model. play, if set, runs the agent itself.
 	say  func(w *world, a agent) func(testmodel.Turn) testmodel.Step
 	play func(w *world, a agent)
-	// twice says that the session is gone on with in a second run.
+	// twice says that the session is continued in a second run.
 	twice bool
-	// fits says which agents can; nil for all.
+	// fits reports whether an agent can play it; nil: all can.
 	fits func(a agent) bool
 }
 
 type saying func(w *world, a agent) func(testmodel.Turn) testmodel.Step
 
-// steps says commands one after the other, several at a time where a step has
-// more.
+// steps runs commands one after another; the commands of one step run at the same time.
 func steps(list ...[]string) saying {
 	return func(_ *world, a agent) func(testmodel.Turn) testmodel.Step {
 		return func(t testmodel.Turn) testmodel.Step {
@@ -49,7 +48,7 @@ func steps(list ...[]string) saying {
 	}
 }
 
-// calls says calls of any tool, one after the other.
+// calls makes calls of any tool, one after another.
 func calls(list func(a agent) []testmodel.Call) saying {
 	return func(_ *world, a agent) func(testmodel.Turn) testmodel.Step {
 		return func(t testmodel.Turn) testmodel.Step {
@@ -102,11 +101,10 @@ func scenes() []scene {
 	}
 }
 
-// scenesInGate is how many of them the gate plays.
+// scenesInGate is how many scenes the gate plays.
 const scenesInGate = 2
 
-// What an agent wrote down of a watched session is all judged, and what was
-// refused did not run.
+// Everything in the transcript of a watched session was judged, and refused calls did not run.
 func TestTranscripts(t *testing.T) {
 	for _, a := range agentsHere() {
 		if !slices.Contains(transcript.Agents(), a.name) {
@@ -141,7 +139,7 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// covered checks that all that ran was judged.
+// covered checks that everything that ran was judged.
 func (w *world) covered(a agent) {
 	w.t.Helper()
 	got := w.cover(a.name)
@@ -150,7 +148,7 @@ func (w *world) covered(a agent) {
 		for _, f := range r.Findings {
 			w.t.Errorf("%s: %+v", f.Kind, f.Call)
 		}
-		if r.Session.Unread > 0 && a.name != "openclaw" || r.Before > 0 { // OpenClaw compresses what is long
+		if r.Session.Unread > 0 && a.name != "openclaw" || r.Before > 0 { // OpenClaw compresses long texts
 			w.t.Errorf("%d not read, %d before", r.Session.Unread, r.Before)
 		}
 	}
@@ -159,7 +157,7 @@ func (w *world) covered(a agent) {
 	}
 }
 
-// An agent that is run without its hooks is told of, loudly.
+// An agent that runs without its hooks is reported.
 func TestTranscriptWithoutHooks(t *testing.T) {
 	t.Run("typing", transcriptOfTyping)
 	for _, a := range agentsHere() {
@@ -179,7 +177,8 @@ func TestTranscriptWithoutHooks(t *testing.T) {
 	}
 }
 
-// What Codex types into a running command is found, though no hook was told.
+// transcriptOfTyping checks that what Codex types into a running command is found, though it was
+// reported to no hook.
 func transcriptOfTyping(t *testing.T) {
 	w := newWorld(t)
 	w.stop = w.inMemory()
@@ -192,7 +191,7 @@ func transcriptOfTyping(t *testing.T) {
 	}
 }
 
-// cover holds the agent's transcripts against the journal in memory.
+// cover compares the agent's transcripts with the journal in memory.
 func (w *world) cover(agent string) transcript.Coverage {
 	w.t.Helper()
 	got, err := transcript.Cover(transcript.Question{
@@ -205,7 +204,7 @@ func (w *world) cover(agent string) transcript.Coverage {
 	return got
 }
 
-// record is what the journal knows of a session.
+// record returns what the journal knows of a session.
 func (w *world) record(name string) *transcript.Record {
 	var r *transcript.Record
 	for e, err := range w.journal.Read(w.t.Context(), journal.Session{ID: floodmark.SessionID(name)}, 0) {

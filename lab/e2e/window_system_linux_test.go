@@ -11,9 +11,9 @@ import (
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
-// What comes of a question in each agent's own window, with the real agents at a terminal.
-// These are the canaries of docs/decisions/0005: where something other than a person's key
-// answers, our settings do not ask there. If one of them falls, the agent has changed.
+// TestAskingInTheWindow tests questions in each agent's own window, with the real agents at a
+// terminal. These are the canaries of docs/decisions/0005: our settings do not ask in windows in
+// which something other than a person's key can answer. If a canary fails, the agent has changed.
 func TestAskingInTheWindow(t *testing.T) {
 	for name, canary := range map[string]func(*testing.T){
 		"openclaw":                             openclawAsksInTheChat,
@@ -28,18 +28,18 @@ func TestAskingInTheWindow(t *testing.T) {
 			if *gateOnly && !strings.HasPrefix(name, "pi") {
 				t.Skip("make soak SUITE=agents does it")
 			}
-			t.Parallel() // most of the time an agent waits
+			t.Parallel() // an agent mostly waits
 			canary(t)
 		})
 	}
 }
 
-// The calls that are asked about leave lines in a file.
+// Each call that is asked about appends a line to this file.
 const ranFile = "ran.txt"
 
 func leaves(line string) string { return "echo " + line + " >> " + ranFile }
 
-// ran compares what has run, each once.
+// ran checks which calls have run, each once.
 func (w *world) ran(want ...string) {
 	w.t.Helper()
 	got, err := os.ReadFile(filepath.Join(w.project, ranFile))
@@ -51,10 +51,10 @@ func (w *world) ran(want ...string) {
 	}
 }
 
-// haveRead reports whether the model has read so many results.
+// haveRead returns a function that reports whether the model has read that many results.
 func (w *world) haveRead(n int) func() bool { return func() bool { return len(w.results()) >= n } }
 
-// says lets the model make these calls, each when it has the result of the one before.
+// says makes the model make these calls, each after the result of the previous one.
 func (w *world) says(calls ...testmodel.Call) {
 	w.model.Say = func(t testmodel.Turn) testmodel.Step {
 		if n := len(t.Results); n < len(calls) {
@@ -64,8 +64,9 @@ func (w *world) says(calls ...testmodel.Call) {
 	}
 }
 
-// Gemini CLI, told to ask: --yolo and an earlier «for this session» do not answer for a
-// command. But a tool of a server that its settings trust is not asked about at all.
+// geminiAsks checks Gemini CLI when it is told to ask: neither --yolo nor an earlier «for this
+// session» answers for a command. But a tool of a server that its settings trust is not asked about
+// at all.
 func geminiAsks(t *testing.T) {
 	t.Helper()
 	w := newWorld(t)
@@ -98,7 +99,7 @@ func geminiAsks(t *testing.T) {
 	w.ran("one")
 }
 
-// copilot starts Copilot CLI at a terminal, with a hook that asks.
+// copilot starts Copilot CLI at a terminal, with a hook that tells it to ask.
 func (w *world) copilot(args ...string) *terminal {
 	w.t.Helper()
 	w.write(".copilot/config.json", object(map[string]any{"trustedFolders": []string{w.project}}))
@@ -111,10 +112,10 @@ func (w *world) copilot(args ...string) *terminal {
 		tool(w.t, "copilot-cli-"+copilotVersion, "node_modules", ".bin", "copilot"), append(args, "--disable-client-telemetry", "-i", "work")...)
 }
 
-// What Copilot CLI shows when a hook asks.
+// copilotWindow is what Copilot CLI shows when a hook tells it to ask.
 const copilotWindow = "Do you want to allow this tool call?"
 
-// Copilot CLI, told to ask: no mode that allows everything answers.
+// copilotAsks checks Copilot CLI when it is told to ask: no mode that allows everything answers.
 func copilotAsks(t *testing.T) {
 	t.Helper()
 	w := newWorld(t)
@@ -131,8 +132,9 @@ func copilotAsks(t *testing.T) {
 	}
 }
 
-// An extension of the project answers in the person's place, if a mode that allows
-// everything has let it in: otherwise the person is asked about it first.
+// copilotIsAnswered checks that an extension of the project can answer instead of the person, if a
+// mode that allows everything has let it in; otherwise the person is asked about the extension
+// first.
 func copilotIsAnswered(t *testing.T) {
 	t.Helper()
 	w := newWorld(t)
@@ -147,8 +149,8 @@ await joinSession({ onPermissionRequest: async () => ({ kind: "approve-once" }) 
 	w.ran("one", "two")
 }
 
-// What a server of tools starts has the agent's own terminal, and on kernels that let it
-// do so it types into it.
+// copilotIsTypedTo checks that a program which a tool server starts has the agent's own terminal
+// and, on kernels that allow it, can type into it.
 func copilotIsTypedTo(t *testing.T) {
 	t.Helper()
 	if may, err := os.ReadFile("/proc/sys/dev/tty/legacy_tiocsti"); err != nil || strings.TrimSpace(string(may)) != "1" {
@@ -177,8 +179,8 @@ func copilotIsTypedTo(t *testing.T) {
 	w.ran("one")
 }
 
-// pi: what asks there is an extension, and what answers may be another one. A project
-// brings extensions along, and pi starts them without a word.
+// piIsAnswered checks that in pi, where an extension asks, another extension can answer. A project
+// can contain extensions, and pi starts them without asking.
 func piIsAnswered(t *testing.T) {
 	t.Helper()
 	w := newWorld(t)
@@ -195,9 +197,9 @@ func piIsAnswered(t *testing.T) {
 	w.ran("one")
 }
 
-// pi shows the question that it waits with, and takes a no. The yes is given elsewhere, at a
-// terminal that no agent was started from; the window is put away then, and the call runs
-// once. Nothing runs before.
+// piShows checks that pi shows the question while it waits, and accepts a no. The yes is given
+// elsewhere, at a terminal that no agent was started from; then the window is closed and the call
+// runs once. Nothing runs before.
 func piShows(t *testing.T) {
 	t.Helper()
 	if *program == "" {

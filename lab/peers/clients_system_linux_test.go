@@ -11,8 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// inspect runs the official inspector against a command and returns what it
-// prints.
+// inspect runs the official inspector against a command and returns its output.
 func inspect(t *testing.T, command []string, args ...string) string {
 	t.Helper()
 	line := append([]string{script(t, "inspector-*/node_modules/.bin/mcp-inspector"), "--cli"}, command...)
@@ -26,8 +25,8 @@ func inspect(t *testing.T, command []string, args ...string) string {
 	return out.String()
 }
 
-// The official inspector sees the same tools, resources and prompts of the
-// official servers.
+// The official inspector sees the same tools, resources and prompts of the official servers with
+// and without the gateway.
 func TestInspector(t *testing.T) {
 	need(t)
 	dir := monitor(t, "version: 1\nprofile: dry-run\n")
@@ -56,8 +55,8 @@ func TestInspector(t *testing.T) {
 	}
 }
 
-// With a policy that enforces, a file server may read and must ask before it
-// writes where the conversation holds text of others; the task goes on.
+// With a policy that enforces, a file server may read, and a write is asked about if the
+// conversation contains text of others. The task can go on.
 func TestEnforced(t *testing.T) {
 	t.Parallel()
 	need(t)

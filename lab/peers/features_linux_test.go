@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// exercised is what a conversation used of a server.
+// exercised records which features of a server a conversation used.
 type exercised struct {
 	said, heard []map[string]any
-	// has are the server's own lists.
+	// The server's own lists.
 	tools, prompts, templates, resources, can []string
 }
 
-// add takes in one part of the conversation.
+// add adds one part of the conversation.
 func (e *exercised) add(k *talk) {
 	e.said, k.said = append(e.said, k.said...), nil
 	for _, m := range k.log {
@@ -38,7 +38,7 @@ func names(list any, key string) (out []string) {
 	return out
 }
 
-// leaves are the ways to what stands in capabilities.
+// leaves returns the paths to all leaves of capabilities.
 func leaves(way string, v any) (out []string) {
 	table, _ := v.(map[string]any)
 	for key, inner := range table {
@@ -50,8 +50,7 @@ func leaves(way string, v any) (out []string) {
 	return out
 }
 
-// asked reports whether the client asked for something with a value in its
-// parameters that begins so.
+// asked reports whether the client sent a request with a parameter that begins with a value.
 func (e *exercised) asked(method, key, begins string) bool {
 	return slices.ContainsFunc(e.said, func(m map[string]any) bool {
 		params, _ := m["params"].(map[string]any)
@@ -60,7 +59,7 @@ func (e *exercised) asked(method, key, begins string) bool {
 	})
 }
 
-// passed reports whether a method was used by either side.
+// passed reports whether all these methods were used, by either side.
 func (e *exercised) passed(methods ...string) bool {
 	return !slices.ContainsFunc(methods, func(method string) bool {
 		is := func(m map[string]any) bool { return m["method"] == method }
@@ -68,13 +67,13 @@ func (e *exercised) passed(methods ...string) bool {
 	})
 }
 
-// capabilities are the methods that show each thing a server says it can do.
-// TestPages shows what is missing.
+// capabilities returns, for each capability of a server, the methods that show it. TestListsInPages
+// shows what the server lacks.
 func capabilities() map[string][]string {
 	return map[string][]string{
 		"completions":               {"completion/complete"},
 		"logging":                   {"logging/setLevel", "notifications/message"},
-		"prompts.listChanged":       {}, // the server never says it; TestPages does
+		"prompts.listChanged":       {}, // the server never sends it; TestListsInPages does
 		"resources.listChanged":     {"notifications/resources/list_changed"},
 		"resources.subscribe":       {"resources/subscribe", "resources/unsubscribe", "notifications/resources/updated"},
 		"tasks.cancel":              {"tasks/cancel"},
@@ -84,7 +83,7 @@ func capabilities() map[string][]string {
 	}
 }
 
-// check fails for every feature of the server that was not used, and counts them.
+// check fails for every feature of the server that was not used, and returns how many there are.
 func (e *exercised) check(t *testing.T) int {
 	t.Helper()
 	n := 0
@@ -107,7 +106,7 @@ func (e *exercised) check(t *testing.T) int {
 		methods, known := capabilities()[name]
 		return known && e.passed(methods...)
 	})
-	// What the protocol has besides, and what the server wants of the client.
+	// Further parts of the protocol, and what the server requests from the client.
 	want([]string{
 		"ping", "notifications/progress", "notifications/cancelled", "notifications/roots/list_changed", "roots/list",
 		"sampling/createMessage", "elicitation/create", "tools/list", "prompts/list", "resources/list", "resources/templates/list",

@@ -7,8 +7,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// servePages is a server by the Go SDK with what server-everything has not: lists
-// of several pages, and prompts that change.
+// servePages is a server made with the Go SDK that has what server-everything lacks: lists of
+// several pages, and prompts that change.
 func servePages() error {
 	s := mcp.NewServer(&mcp.Implementation{Name: "pages", Version: "1"}, &mcp.ServerOptions{PageSize: 2, Instructions: "Lists have several pages."})
 	for i := range 5 {

@@ -75,7 +75,7 @@ func parts() []part {
 	}
 }
 
-// hello shakes hands and waits until the server has said all it says by itself.
+// hello initializes the connection and waits until the server has sent what it sends by itself.
 func hello(k *talk) {
 	k.ask("initialize", obj("protocolVersion", "2025-11-25", "clientInfo", obj("name", "peers", "version", "1"), "capabilities", obj(
 		"sampling", obj(), "elicitation", obj("form", obj(), "url", obj()), "roots", obj("listChanged", true),
@@ -85,14 +85,14 @@ func hello(k *talk) {
 	k.hear("notifications/message")
 }
 
-// otherRoots says that the client's folders changed, and waits until the server
-// has asked for them.
+// otherRoots reports that the client's folders changed, and waits until the server has asked for
+// them.
 func otherRoots(k *talk) {
 	k.send(obj("method", "notifications/roots/list_changed"))
 	k.hear("notifications/message")
 }
 
-// everyResource reads all that the server lists.
+// everyResource reads all resources that the server lists.
 func everyResource(k *talk) {
 	result, _ := k.ask("resources/list", obj())["result"].(map[string]any)
 	list, _ := result["resources"].([]any)
@@ -121,8 +121,8 @@ func progress(k *talk) {
 	k.ask("tools/call", obj("name", "trigger-long-running-operation", "arguments", obj("duration", 1, "steps", 4), "_meta", obj("progressToken", "p1")))
 }
 
-// cancel takes a call back that has begun, and waits until its end would be: that of
-// one that takes as long, and begins later.
+// cancel cancels a call that has begun, and then makes a call that takes as long, so that the end
+// of the first would be noticed.
 func cancel(k *talk) {
 	k.next++
 	k.send(obj("id", k.next, "method", "tools/call", "params",
@@ -132,7 +132,7 @@ func cancel(k *talk) {
 	k.ask("tools/call", obj("name", "trigger-long-running-operation", "arguments", obj("duration", 2, "steps", 1)))
 }
 
-// newTask begins a task and returns its name.
+// newTask begins a task and returns its ID.
 func newTask(k *talk, args map[string]any) string {
 	m := k.ask("tools/call", obj("name", "simulate-research-query", "arguments", args, "task", obj("ttl", 60000)))
 	result, _ := m["result"].(map[string]any)
@@ -150,7 +150,7 @@ func task(k *talk) {
 	k.ask("tasks/get", obj("taskId", id))
 }
 
-// asking is a task in which the server asks the client for something.
+// asking begins a task in which the server asks the client for something.
 func asking(k *talk) {
 	id := newTask(k, obj("topic", "python", "ambiguous", true))
 	k.ask("tasks/result", obj("taskId", id))

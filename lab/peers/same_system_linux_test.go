@@ -15,8 +15,8 @@ import (
 // ourLabel is what the gateway adds to the result of a call.
 const ourLabel = "dev.floodmark/label"
 
-// normal is a message without our own label, and without an empty place for one.
-// Everything else counts: ids, times, what the server draws by lot.
+// normal returns a message without our label, and without an empty _meta. Everything else is
+// compared: ids, times, random values of the server.
 func normal(m map[string]any) string {
 	m = maps.Clone(m)
 	result, _ := m["result"].(map[string]any)
@@ -35,7 +35,7 @@ func normal(m map[string]any) string {
 	return whoAsks.ReplaceAllString(string(data), `"message":"`)
 }
 
-// whoAsks is what the gateway puts before a question of the server.
+// whoAsks matches what the gateway adds to a question of the server.
 var whoAsks = regexp.MustCompile(`"message":"The server “everything” asks( you to open [a-z0-9.:]+)?: `)
 
 func normals(list []map[string]any) []string {
@@ -46,8 +46,8 @@ func normals(list []map[string]any) []string {
 	return out
 }
 
-// byTheClock reports what a server says by a timer of its own, so that its place
-// among other messages means nothing.
+// byTheClock reports whether a server sends a message by a timer, so that its position among other
+// messages means nothing.
 func byTheClock(m map[string]any) bool {
 	switch m["method"] {
 	case "notifications/tools/list_changed", "notifications/resources/list_changed", "notifications/prompts/list_changed",
@@ -57,9 +57,9 @@ func byTheClock(m map[string]any) bool {
 	return false
 }
 
-// inOrder are the messages whose order the protocol fixes: requests and their
-// answers, and what is said about a request before its answer. The others follow,
-// each kind in its own order.
+// inOrder groups messages. The group "" has the messages whose order the protocol fixes: requests,
+// their answers, and notifications about a request before its answer. Each other kind is a group in
+// its own order.
 func inOrder(list []map[string]any) map[string][]string {
 	out := map[string][]string{}
 	for _, m := range list {
@@ -72,14 +72,14 @@ func inOrder(list []map[string]any) map[string][]string {
 	return out
 }
 
-// A pair is one conversation without the gateway and one through it.
+// A pair is one conversation without the gateway and the same one through it.
 type pair struct {
 	t               *testing.T
 	direct, through *record
-	heard, told     int // messages that were the same
+	heard, told     int // messages that were equal
 }
 
-// newPair begins both with a server of its own each.
+// newPair begins both conversations, each with its own server.
 func newPair(t *testing.T, name string, command []string) *pair {
 	t.Helper()
 	dir, files := monitor(t, "version: 1\nprofile: dry-run\n"), t.TempDir()
@@ -91,10 +91,10 @@ func newPair(t *testing.T, name string, command []string) *pair {
 	}
 }
 
-// play plays a part in both and compares what the client heard and what the server
-// did. A ping at its end makes sure that most has arrived; for what a server says by
-// its timers, and for answers to that, it waits until both are the same. If they do not
-// become so, the log says what differs.
+// play plays a part in both conversations, and compares what the client and the server received. A
+// ping at the end ensures that most messages have arrived. For messages that a server sends by a
+// timer, and the answers to them, it waits until both sides are equal. If they do not become equal,
+// the log shows the difference.
 func (p *pair) play(name string, part func(*talk)) {
 	p.t.Helper()
 	began, said := time.Now(), false
@@ -122,9 +122,9 @@ func (p *pair) play(name string, part func(*talk)) {
 	p.t.Logf("%s: %.1f s", name, time.Since(began).Seconds())
 }
 
-// TestEverything holds each feature of the reference server through the gateway,
-// whose policy enforces nothing, against the same without it: every message that
-// the client gets, and every one that the server gets, is the same.
+// TestEverything compares each feature of the reference server through the gateway, with a policy
+// that enforces nothing, with the same feature without the gateway: all messages that the client
+// and the server receive are the same.
 func TestEverything(t *testing.T) {
 	t.Parallel()
 	need(t)
@@ -142,8 +142,8 @@ func TestEverything(t *testing.T) {
 	t.Logf("%d features in %d parts; %d messages to the client and %d to the server are the same", n, len(parts()), p.heard, p.told)
 }
 
-// TestPages does the same for what the reference server has not: lists of several
-// pages, and prompts that change.
+// TestListsInPages does the same for what the reference server lacks: lists of several pages, and
+// prompts that change.
 func TestListsInPages(t *testing.T) {
 	t.Parallel()
 	need(t)
@@ -176,5 +176,5 @@ func TestListsInPages(t *testing.T) {
 	t.Logf("%d messages to the client and %d to the server are the same", p.heard, p.told)
 }
 
-// label is ours, as the inspector prints it.
+// label matches our label in the inspector's output.
 var label = regexp.MustCompile(`"_meta":\s*\{\s*"` + strings.ReplaceAll(ourLabel, ".", `\.`) + `":\s*\{[^}]*\}\s*\},?\s*`)

@@ -38,8 +38,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// tee runs a server and keeps what it is told, a message a line. It ends with its
-// own input: a server's timers may keep it for longer.
+// tee runs a server and records what it receives, one message on each line. It ends with its own
+// input, because a server's timers may keep the server running longer.
 func tee(file string, command []string) error {
 	log, err := os.Create(file)
 	if err != nil {
@@ -75,7 +75,7 @@ func tee(file string, command []string) error {
 	return errors.Join(err, log.Close())
 }
 
-// teed is a command whose input is kept in a file.
+// teed returns a command whose input is recorded in a file.
 func teed(t *testing.T, file string, command []string) []string {
 	t.Helper()
 	self, err := os.Executable()
@@ -85,16 +85,16 @@ func teed(t *testing.T, file string, command []string) []string {
 	return append([]string{self, "-tee", file, "--"}, command...)
 }
 
-// A record is what one side of a conversation heard, and what the other did.
+// A record is one conversation, with what its server received.
 type record struct {
 	*talk
 	file string
 
 	mu   sync.Mutex // guards what is below
-	read int        // of the file
+	read int        // how much of the file was read
 }
 
-// told is what the server was told since the last time.
+// told returns what the server has received since the last call.
 func (r *record) told() []map[string]any {
 	r.t.Helper()
 	r.mu.Lock()
@@ -104,7 +104,7 @@ func (r *record) told() []map[string]any {
 		r.t.Fatal(err)
 	}
 	data = data[r.read:]
-	data = data[:bytes.LastIndexByte(data, '\n')+1] // the rest is being written
+	data = data[:bytes.LastIndexByte(data, '\n')+1] // the rest is still being written
 	r.read += len(data)
 	var list []map[string]any
 	for line := range bytes.Lines(data) {

@@ -23,7 +23,7 @@ var (
 	program  = flag.String("floodmark", "", "the program to test")
 )
 
-// need skips a test where there is nothing to test with.
+// need skips a test if the servers are not installed.
 func need(t *testing.T) {
 	t.Helper()
 	if *peersDir == "" || *program == "" {
@@ -31,7 +31,7 @@ func need(t *testing.T) {
 	}
 }
 
-// script is the main file of an installed package.
+// script returns the main file of an installed package.
 func script(t *testing.T, pattern string) string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(*peersDir, pattern))
@@ -58,7 +58,7 @@ func everything(t *testing.T) []string {
 // monitor starts a monitor with a policy and returns its folder.
 func monitor(t *testing.T, policy string) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "mcp") //nolint:usetesting // short: a socket lies in it
+	dir, err := os.MkdirTemp("", "mcp") //nolint:usetesting // short, because it contains a socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,22 +102,22 @@ func monitor(t *testing.T, policy string) string {
 	}
 }
 
-// wrapped is a command behind the gateway.
+// wrapped returns a command behind the gateway.
 func wrapped(dir, server string, command []string) []string {
 	return append([]string{*program, "mcp", "wrap", "--server", server, "--dir", dir, "--"}, command...)
 }
 
-// A talk is one conversation of a scripted client.
+// A talk is the conversation of a scripted client.
 type talk struct {
 	t     *testing.T
 	stdin io.WriteCloser
 	heard chan map[string]any
-	// log is what was heard, and said what was asked for.
+	// log is what was received. said is what was requested.
 	log, said []map[string]any
 	next      int
 }
 
-// begin starts a server and shakes hands with it.
+// begin starts a server with its streams connected.
 func begin(t *testing.T, command []string) *talk {
 	t.Helper()
 	ctx, kill := context.WithCancel(context.Background())
@@ -145,7 +145,7 @@ func begin(t *testing.T, command []string) *talk {
 	reading.Go(func() { k.read(out) })
 	t.Cleanup(func() {
 		_ = in.Close()
-		if command[0] != *program { // a server's own timers may keep it
+		if command[0] != *program { // a server's own timers may keep it running
 			kill()
 		}
 		reading.Wait()
@@ -187,8 +187,8 @@ func (k *talk) send(m map[string]any) {
 	}
 }
 
-// ask sends a request and returns its answer; what the server wants meanwhile is
-// answered, and everything is written down.
+// ask sends a request and returns its answer. Requests of the server are answered meanwhile, and
+// everything is recorded.
 func (k *talk) ask(method string, params any) map[string]any {
 	k.t.Helper()
 	k.next++
@@ -197,7 +197,7 @@ func (k *talk) ask(method string, params any) map[string]any {
 	return k.until(func(m map[string]any) bool { return m["method"] == nil && m["id"] == float64(id) })
 }
 
-// hear listens until the server has said something of a kind in this part.
+// hear waits until the server has sent a message of a method in this part.
 func (k *talk) hear(method string) {
 	k.t.Helper()
 	is := func(m map[string]any) bool { return m["method"] == method }
@@ -206,7 +206,7 @@ func (k *talk) hear(method string) {
 	}
 }
 
-// until listens until a message comes that is meant.
+// until reads messages until one matches.
 func (k *talk) until(is func(map[string]any) bool) map[string]any {
 	k.t.Helper()
 	for m := range k.heard {
@@ -219,7 +219,7 @@ func (k *talk) until(is func(map[string]any) bool) map[string]any {
 	return nil
 }
 
-// note writes down what was heard, and answers what the server wants.
+// note records a message, and answers it if it is a request.
 func (k *talk) note(m map[string]any) {
 	k.t.Helper()
 	k.log = append(k.log, m)
@@ -228,7 +228,7 @@ func (k *talk) note(m map[string]any) {
 	}
 }
 
-// rest takes in what has come already.
+// rest reads the messages that have already arrived.
 func (k *talk) rest() {
 	for {
 		select {
@@ -243,8 +243,8 @@ func (k *talk) rest() {
 	}
 }
 
-// answerTo is what the client says to a server. What it is to do as a task it has
-// done when it is asked for the first time.
+// answerTo returns the client's answer to a request of the server. A request that is to be done as
+// a task is done when the server asks for the first time.
 func answerTo(m map[string]any) any {
 	params, _ := m["params"].(map[string]any)
 	method, _ := m["method"].(string)

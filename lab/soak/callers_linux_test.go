@@ -21,21 +21,21 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// What is asked.
+// A question is the sort of request that is sent.
 type question int
 
 const (
-	plainCall    question = iota // a call that is allowed when all is well
-	unknownEvent                 // of an unknown sort
-	oversized                    // over the limit of the door
-	malformed                    // not JSON, or a frame that is none
+	plainCall    question = iota // a call that is allowed if nothing is wrong
+	unknownEvent                 // an unknown event
+	oversized                    // over the limit of size
+	malformed                    // not JSON, or not a valid frame
 )
 
-// An answer is what a caller was told.
+// An answer is what a caller received.
 type answer struct {
 	allowed bool
-	// none means that there was no answer: the caller itself must take that for
-	// a no, as the reference of the hook API says.
+	// none means that there was no answer. The caller must treat that as a no, as the reference of
+	// the hook API says.
 	none bool
 	text string // reason and remedy
 	took time.Duration
@@ -51,7 +51,7 @@ func callers(t *testing.T, deadline time.Duration) map[string]func(socket string
 	}
 }
 
-// messages are what the two agents send, as recorded from them.
+// message returns what an agent sends, as it was recorded.
 func message(agent string) string {
 	if agent == "codex" {
 		return `{"session_id":"f1","turn_id":"t1","cwd":"/home/dev/project","hook_event_name":"PreToolUse","tool_name":"Bash",` +
@@ -61,8 +61,7 @@ func message(agent string) string {
 		`"ctx":{"cwd":"/home/dev/project","sessionId":"f1"}}`
 }
 
-// askHook asks as an agent's hook does: by the program, with a message on its
-// standard input.
+// askHook asks as an agent's hook does: with the program, and a message on its standard input.
 func askHook(t *testing.T, deadline time.Duration, socket, agent, event string, q question) answer {
 	t.Helper()
 	in := message(agent)
@@ -90,8 +89,8 @@ func askHook(t *testing.T, deadline time.Duration, socket, agent, event string, 
 	if err := json.Unmarshal(out.Bytes(), &told); err != nil && out.Len() > 0 {
 		t.Errorf("%s got %q", agent, out.String())
 	}
-	// What each agent takes for a yes: codex an exit status 0 without a no in
-	// it, pi a word that says so.
+	// What each agent treats as a yes: for codex an exit status 0 without a deny in the output, for
+	// pi an explicit «block: false».
 	switch agent {
 	case "codex":
 		a.allowed = cmd.ProcessState.ExitCode() == 0 && told.Specific.PermissionDecision != "deny"
@@ -101,7 +100,7 @@ func askHook(t *testing.T, deadline time.Duration, socket, agent, event string, 
 	return a
 }
 
-// call is the same call in our own words.
+// call returns the same call in our own format.
 func call(session string) hook.Event {
 	return hook.Event{
 		Point: hook.BeforeToolCall, Agent: "openclaw", Session: floodmark.SessionID(session),
@@ -135,7 +134,7 @@ func askClient(t *testing.T, deadline time.Duration, socket string, q question) 
 	return a
 }
 
-// askRaw asks as any program can that speaks HTTP.
+// askRaw asks as any program that speaks HTTP can.
 func askRaw(t *testing.T, deadline time.Duration, socket string, q question) answer {
 	t.Helper()
 	data, err := json.Marshal(call("f1"))

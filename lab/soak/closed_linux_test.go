@@ -18,12 +18,12 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 )
 
-// A trouble is something that is wrong, and what callers must be told then.
+// A trouble is something that is wrong, with what callers must be told.
 type trouble struct {
-	// bring makes it so and returns the socket to ask.
+	// bring causes it and returns the socket to ask.
 	bring    func(t *testing.T) string
 	question question
-	// reason and remedy must be in what callers are told.
+	// reason and remedy must match the text that callers get.
 	reason, remedy string
 	// silent means that no process is there to answer a raw caller.
 	silent bool
@@ -31,8 +31,8 @@ type trouble struct {
 	slow bool
 }
 
-// deadline is what every caller gives the monitor: where something is slow, less than
-// it takes; else as long as the slowest machine needs.
+// deadline returns every caller's timeout: if something is slow, less than it takes, else as long
+// as the slowest machine needs.
 func (tr trouble) deadline() time.Duration {
 	if tr.slow {
 		return 2 * time.Second
@@ -47,7 +47,7 @@ const (
 	mendCall = `(?i)split the content|reference of the hook API|floodmark status|compare the versions|write it again`
 )
 
-// troubles are all we know of. What each needs is gone when its test ends.
+// troubles returns all troubles we know. What each needs is removed when its test ends.
 func troubles() map[string]trouble {
 	return map[string]trouble{
 		"daemon killed":                  {bring: killedMonitor, reason: noAnswer, remedy: restart, silent: true},
@@ -72,14 +72,14 @@ func troubles() map[string]trouble {
 type cell struct {
 	Trouble string `json:"trouble"`
 	Caller  string `json:"caller"`
-	Told    string `json:"told"` // no, or no answer (which is a no)
+	Told    string `json:"told"` // «no», or «no answer», which is a no
 	Text    string `json:"text"`
 	Took    int64  `json:"ms"`
 	Most    int64  `json:"deadlineMs"`
 }
 
-// TestFailsClosed brings every trouble about and asks in every way: the caller
-// is told no, why, and what to do, before its deadline.
+// TestFailsClosed causes every trouble and asks in every way. The caller is told no, why, and what
+// to do, before its timeout.
 func TestFailsClosed(t *testing.T) {
 	long(t)
 	var table []cell
@@ -121,13 +121,13 @@ func judge(t *testing.T, tr trouble, what, who string, a answer) cell {
 	return c
 }
 
-// wrong is what is wrong with a no.
+// wrong returns what is wrong with a no.
 func (tr trouble) wrong(a answer) (list []string) {
 	late := a.took >= tr.deadline()
 	if a.took > tr.deadline()+500*time.Millisecond && *evidence != "" { // the gate runs on machines that stall
 		list = append(list, fmt.Sprintf("told after %s, wanted to know in %s", a.took, tr.deadline()))
 	}
-	if late && tr.slow && *evidence == "" { // the caller was told nothing in time, and knows that
+	if late && tr.slow && *evidence == "" { // the caller got no answer in time, and knows that
 		tr.silent = true
 		tr.reason, tr.remedy = tr.reason+"|"+noAnswer, tr.remedy+"|"+restart
 	}
@@ -145,7 +145,7 @@ func (tr trouble) wrong(a answer) (list []string) {
 	return list
 }
 
-// plain is one line without what differs from run to run.
+// plain returns one line without the parts that differ from run to run.
 func plain(s string) string {
 	s = regexp.MustCompile(`/\S*/fm\d+\S*`).ReplaceAllString(s, "SOCKET")
 	return strings.Join(strings.Fields(s), " ")
@@ -166,7 +166,7 @@ func dyingMonitor(t *testing.T) string { return serve(t, folder(t), "before-repl
 
 func goneSocket(t *testing.T) string { return config.DirPaths(folder(t)).HookSocket }
 
-// unstarted is a monitor that must refuse to start, and say why.
+// unstarted starts a monitor that must refuse to start, and say why.
 func unstarted(t *testing.T, dir string, says ...string) string {
 	t.Helper()
 	r := launch(t, dir, "")
@@ -186,7 +186,7 @@ func unstarted(t *testing.T, dir string, says ...string) string {
 
 func unreadablePolicy(t *testing.T) string {
 	dir := folder(t)
-	if err := os.MkdirAll(config.DirPaths(dir).Policy, 0o700); err != nil { // root may read every file, but no folder as one
+	if err := os.MkdirAll(config.DirPaths(dir).Policy, 0o700); err != nil { // root can read every file, but not a folder as a file
 		t.Fatal(err)
 	}
 	return unstarted(t, dir, "read the policy", "mend this and start again")
@@ -210,8 +210,8 @@ func slowDisk(t *testing.T) string {
 	return serve(t, folder(t), "before-append:1:10m").paths.HookSocket
 }
 
-// busyMonitor has more events waiting in the sessions that are asked about than
-// it lets wait, because the disk is slow.
+// busyMonitor returns a monitor in which as many events wait as are allowed, in the sessions that
+// are asked about, because the disk is slow.
 func busyMonitor(t *testing.T) string {
 	r := serve(t, folder(t), "before-append:1:10m")
 	c, err := client.Dial(r.paths.HookSocket, client.Options{Timeout: time.Hour})
@@ -234,17 +234,17 @@ func busyMonitor(t *testing.T) string {
 	}
 	t.Cleanup(func() { r.kill(); all.Wait(); c.Close() })
 	began := time.Now()
-	// Beside those who wait one is being written, and one may be judged. If more may
-	// wait than should, this blocks.
+	// Besides those that wait, one is being written, and one may be judged. If more may wait than
+	// should, this loop blocks.
 	for range len(sessions) * (crowd - places - 2) {
 		<-full
 	}
 	t.Logf("the places were taken after %s", time.Since(began).Round(time.Millisecond))
-	time.Sleep(2 * time.Second) // those who got in last are judged
+	time.Sleep(2 * time.Second) // until the last ones that got in are judged
 	return r.paths.HookSocket
 }
 
-// fullDisk has no room for one more event.
+// fullDisk returns a monitor whose disk has no space for another event.
 func fullDisk(t *testing.T) string {
 	d := newDisk(t, 24)
 	dir := filepath.Join(d.place, "f")
@@ -253,7 +253,7 @@ func fullDisk(t *testing.T) string {
 	return r.paths.HookSocket
 }
 
-// failingDisk takes no write any more.
+// failingDisk returns a monitor whose disk fails all writes.
 func failingDisk(t *testing.T) string {
 	d := newDisk(t, 24)
 	r := serve(t, filepath.Join(d.place, "f"), "")
@@ -261,7 +261,7 @@ func failingDisk(t *testing.T) string {
 	return r.paths.HookSocket
 }
 
-// fill writes until nothing more fits.
+// fill writes until nothing more fits on the disk.
 func fill(t *testing.T, file string) {
 	t.Helper()
 	f, err := os.Create(file)
@@ -277,7 +277,8 @@ func fill(t *testing.T, file string) {
 	}
 }
 
-// lostPolicy has a folder where the policy was: root may read every file.
+// lostPolicy returns a monitor with a folder in the place of its policy, because root can read
+// every file.
 func lostPolicy(t *testing.T) string {
 	return reloaded(t, "directory", func(file string) {
 		if err := errors.Join(os.Remove(file), os.Mkdir(file, 0o700)); err != nil {
@@ -286,13 +287,13 @@ func lostPolicy(t *testing.T) string {
 	})
 }
 
-// spoiltPolicy has a policy with a mistake in it.
+// spoiltPolicy returns a monitor whose policy has a mistake.
 func spoiltPolicy(t *testing.T) string {
 	return reloaded(t, "profil", func(file string) { put(t, file, "version: 1\nprofil: strict\n") })
 }
 
-// reloaded is a monitor whose policy forbids the call, and whose file was then
-// spoilt: the old policy stays, and status says what is wrong with the new one.
+// reloaded returns a monitor whose policy forbids the call, and whose file was then damaged: the
+// old policy stays, and status says what is wrong with the new one.
 func reloaded(t *testing.T, wrong string, spoil func(file string)) string {
 	dir := folder(t)
 	paths := config.DirPaths(dir)
@@ -305,7 +306,7 @@ func reloaded(t *testing.T, wrong string, spoil func(file string)) string {
 			t.Fatalf("nobody says that the new policy is refused:\n%s", r.out)
 		}
 		time.Sleep(time.Second)
-		_ = os.Chtimes(paths.Policy, time.Now(), time.Now()) // a change before it was watched is seen with the next one
+		_ = os.Chtimes(paths.Policy, time.Now(), time.Now()) // a change before the file was watched is noticed with the next change
 	}
 	if out, _ := runCommand(t, "status", "--dir", dir); !strings.Contains(out, wrong) {
 		t.Errorf("status does not say what is wrong with the new policy:\n%s", out)

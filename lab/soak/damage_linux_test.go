@@ -16,26 +16,26 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 )
 
-// What must happen to a damaged store.
+// An outcome is what must happen with a damaged store.
 type outcome int
 
 const (
 	refusedStart outcome = iota // the monitor does not start
-	noticedStart                // it starts, and writes down at once that the store was changed
-	verifyTells                 // «journal verify» says what is wrong; what is damaged is not used. A start that needs it is refused
+	noticedStart                // it starts, and records at once that the store was changed
+	verifyTells                 // «journal verify» says what is wrong; what is damaged is not used, and a start that needs it is refused
 )
 
 // A damage is something that can happen to a store.
 type damage struct {
-	// kill ends the monitor by force before; otherwise it was stopped.
+	// kill says that the monitor is killed before; otherwise it is stopped.
 	kill bool
-	// do damages the store at paths. It may use another store, filled alike.
+	// do damages the store at paths. It may use another store with the same content.
 	do   func(t *testing.T, p config.Paths) error
 	want outcome
-	says string // what is said about it
+	says string // what the monitor or the check says about it
 }
 
-// pageSize is SQLite's.
+// pageSize is that of SQLite.
 const pageSize = 4096
 
 func damages() map[string]damage {
@@ -57,12 +57,12 @@ func damages() map[string]damage {
 	}
 }
 
-// TestDamage damages the store in every way we know. The monitor does not
-// start, or says at once that something is wrong, or the check of the journal
-// does: no session is ever silently shorter.
+// TestDamage damages the store in every way we know. Either the monitor does not start, or it
+// reports at once that something is wrong, or the check of the journal does. No session ever
+// becomes shorter unnoticed.
 func TestDamage(t *testing.T) {
 	long(t)
-	t.Setenv(logVariable, "0") // all of a short run is in the log
+	t.Setenv(logVariable, "0") // so that all data of a short run is in the log
 	s := newSoak(t)
 	for name, d := range damages() {
 		t.Run(name, func(t *testing.T) {
@@ -82,8 +82,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// fill lets the agents work for a while, has all of it signed, and ends the
-// monitor.
+// fill lets the agents work for a while, waits until all of it is signed, and ends the monitor.
 func (s *soak) fill(t *testing.T, work time.Duration, kill bool) {
 	t.Helper()
 	r := serve(t, s.dir, "")
@@ -97,7 +96,7 @@ func (s *soak) fill(t *testing.T, work time.Duration, kill bool) {
 		t.Fatalf("the monitor ended while it was looked at:\n%s", r.out)
 	}
 	if kill {
-		time.Sleep(3 * time.Second) // ten times what signing waits
+		time.Sleep(3 * time.Second) // ten times as long as signing waits
 		r.kill()
 		return
 	}
@@ -106,7 +105,7 @@ func (s *soak) fill(t *testing.T, work time.Duration, kill bool) {
 	}
 }
 
-// judge starts the monitor again and checks that the damage is not passed over.
+// judge starts the monitor again and checks that the damage is not ignored.
 func (s *soak) judge(t *testing.T, d damage) {
 	t.Helper()
 	says := regexp.MustCompile(d.says)
@@ -133,7 +132,7 @@ func (s *soak) judge(t *testing.T, d damage) {
 	t.Logf("reported: %s", plain(out))
 }
 
-// overwrite writes over a page in the middle of the facts.
+// overwrite overwrites a page in the middle of the facts.
 func overwrite(with []byte) func(*testing.T, config.Paths) error {
 	return func(_ *testing.T, p config.Paths) error {
 		at, err := factAt(p.Journal)
@@ -149,7 +148,7 @@ func overwrite(with []byte) func(*testing.T, config.Paths) error {
 	}
 }
 
-// factAt finds the body of a decision somewhere in the middle of the store.
+// factAt returns the offset of a decision's body, somewhere in the middle of the store.
 func factAt(file string) (int64, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -167,7 +166,7 @@ func factAt(file string) (int64, error) {
 	return int64(from + i), nil
 }
 
-// flipBit makes an «allow» an «allov».
+// flipBit turns an «allow» into an «allov».
 func flipBit(_ *testing.T, p config.Paths) error {
 	at, err := factAt(p.Journal)
 	if err != nil {
@@ -218,7 +217,7 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, data, 0o600)
 }
 
-// foreignStore puts the store of another monitor there.
+// foreignStore replaces the store by that of another monitor.
 func foreignStore(t *testing.T, p config.Paths) error {
 	dir := folder(t)
 	if err := serve(t, dir, "").stop(); err != nil {
@@ -231,7 +230,7 @@ func folderInstead(_ *testing.T, p config.Paths) error {
 	return errors.Join(os.Remove(p.Journal), os.Mkdir(p.Journal, 0o700))
 }
 
-// TestReadOnly starts the monitor where nothing can be written.
+// TestReadOnly starts the monitor on a file system that cannot be written to.
 func TestReadOnly(t *testing.T) {
 	long(t)
 	d := newDisk(t, 64)
@@ -245,10 +244,9 @@ func TestReadOnly(t *testing.T) {
 	unstarted(t, dir, "read-only file system", "mend this and start again")
 }
 
-// TestDiskFull fills the disk under load. Nothing is lost; when there is room
-// again the monitor goes on by itself. Sometimes a flush fails for lack of room,
-// and it is unknown what is on disk. Then the journal writes no more, says so,
-// and loses nothing either.
+// TestDiskFull fills the disk under load. Nothing is lost, and when there is space again, the
+// monitor continues by itself. Sometimes a flush fails because of the full disk, and it is unknown
+// what is on disk. Then the journal stops writing, says so, and loses nothing either.
 func TestDiskFull(t *testing.T) {
 	long(t)
 	for range 3 {
@@ -260,7 +258,7 @@ func TestDiskFull(t *testing.T) {
 	t.Error("it never went on by itself")
 }
 
-// diskFull reports whether the monitor went on by itself.
+// diskFull reports whether the monitor continued by itself.
 func diskFull(t *testing.T) (wentOn bool) {
 	t.Helper()
 	d := newDisk(t, 32)

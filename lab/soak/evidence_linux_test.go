@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// commit names what was measured.
+// commit returns the measured commit.
 func commit(t *testing.T) string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "git", "rev-parse", "HEAD").Output()
@@ -22,8 +22,8 @@ func commit(t *testing.T) string {
 	return strings.TrimSpace(string(out))
 }
 
-// writeEvidence logs what was measured, and keeps it if that was asked for: as
-// one part of a file, or as all of it.
+// writeEvidence logs what was measured and, if -evidence is set, writes it: as one part of a file,
+// or as all of it.
 func writeEvidence(t *testing.T, name, part string, figures any) {
 	t.Helper()
 	if part != "" {

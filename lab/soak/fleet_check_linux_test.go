@@ -19,8 +19,8 @@ import (
 	"github.com/floodmark/floodmark/internal/postgresjournal"
 )
 
-// checkVariable makes this program the checker: it reads clients' lines on standard
-// input and prints a report. It runs where nodes run, so that its rules are theirs.
+// checkVariable makes this program the checker: it reads clients' lines on standard input and
+// prints a report. It runs where nodes run, with the same network rules.
 const checkVariable = "FLOODMARK_SOAK_CHECK"
 
 func runCheck(dsn string) {
@@ -29,7 +29,7 @@ func runCheck(dsn string) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	_ = json.NewEncoder(os.Stdout).Encode(report) // the reader notices a failure
+	_ = json.NewEncoder(os.Stdout).Encode(report) // the reader notices an error
 }
 
 func checkNow(dsn string) (*fleetcheck.Report, error) {
@@ -60,7 +60,7 @@ func checkNow(dsn string) (*fleetcheck.Report, error) {
 	return fleetcheck.Check(ctx, j, "", rules.Rules, lines)
 }
 
-// check holds what a crowd heard against the databases, directly.
+// check compares what a crowd of clients received with the databases.
 func (f *fleet) check(log []fleetcheck.Heard) *fleetcheck.Report {
 	f.t.Helper()
 	dir := filepath.Join(f.dir, "checker")
@@ -93,8 +93,8 @@ func (f *fleet) check(log []fleetcheck.Heard) *fleetcheck.Report {
 	return report
 }
 
-// silence is the longest time without a judged answer from one moment to another,
-// and how long the slowest answer took.
+// silence returns the longest time without a judged answer between two moments, and the time of the
+// slowest answer.
 func silence(log []fleetcheck.Heard, from, to time.Time) (gap, slowest time.Duration) {
 	times := []time.Time{from}
 	for _, h := range log {
@@ -113,7 +113,7 @@ func silence(log []fleetcheck.Heard, from, to time.Time) (gap, slowest time.Dura
 	return max(gap, to.Sub(times[len(times)-1])), slowest
 }
 
-// unjudgedBy counts what agents were told without a judgement.
+// unjudgedBy counts the answers without a judgement, by event and reason.
 func unjudgedBy(log []fleetcheck.Heard) map[string]int {
 	count := map[string]int{}
 	for _, h := range log {
@@ -124,7 +124,7 @@ func unjudgedBy(log []fleetcheck.Heard) map[string]int {
 	return count
 }
 
-// ended is a session whose end its client heard of, with nothing said to it since.
+// ended returns a session whose end was acknowledged and to which nothing was sent since.
 func (f *fleet) ended(log []fleetcheck.Heard) floodmark.SessionID {
 	f.t.Helper()
 	for _, end := range log {
@@ -138,8 +138,8 @@ func (f *fleet) ended(log []fleetcheck.Heard) floodmark.SessionID {
 	return ""
 }
 
-// tampered takes entries out of the real journal, past everything that forbids it,
-// and reports what the checker finds of each: it must not be blind itself.
+// tampered deletes entries from the real journal, past everything that forbids it, and returns what
+// the checker finds in each case: this tests the checker itself.
 func (f *fleet) tampered(log []fleetcheck.Heard) map[string]map[fleetcheck.Kind]int {
 	f.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -156,7 +156,7 @@ func (f *fleet) tampered(log []fleetcheck.Heard) map[string]map[fleetcheck.Kind]
 	one := slices.DeleteFunc(slices.Clone(log), func(h fleetcheck.Heard) bool { return h.Session != session })
 	found := map[string]map[fleetcheck.Kind]int{}
 	for _, c := range []struct{ what, which string }{
-		// The session's end, and what followed from it.
+		// The session's end, and what followed it.
 		{"lastEntryGone", "seq >= (SELECT max(seq) FROM facts WHERE session = $1 AND kind = 'session-closed')"},
 		{"entryInTheMiddleGone", "seq = (SELECT max(seq) / 2 FROM facts WHERE session = $1)"},
 	} {

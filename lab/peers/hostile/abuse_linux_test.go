@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// abuse are servers that ask the client for what is not theirs.
+// abuse returns servers that ask the client for things that are not theirs.
 func abuse() []hostile {
-	// asks sends a request of its own before it answers a call.
+	// asks sends requests of its own before it answers a call.
 	asks := func(lines ...string) methods {
 		return methods{"tools/call": func(s *server, m message) {
 			for _, l := range lines {
@@ -59,13 +59,13 @@ func abuse() []hostile {
 	}
 }
 
-// abuseMore are servers that want more than one may.
+// abuseMore returns servers that want more than is allowed.
 func abuseMore() []hostile {
 	return []hostile{
 		{
 			name: "question-flood", does: "asks 3000 questions without waiting", ends: "at most 1024 are open; the others are refused",
 			server: methods{"tools/call": func(s *server, m message) {
-				go func() { // it hears the refusals meanwhile
+				go func() { // it reads the refusals at the same time
 					for i := range 3000 {
 						s.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":"q%d","method":"roots/list"}`, i))
 					}
@@ -102,7 +102,7 @@ func abuseMore() []hostile {
 	}
 }
 
-// claims are servers that say of themselves that they can be trusted.
+// claims returns servers that claim to be trusted.
 func claims() []hostile {
 	claim := func(name, does, meta string) hostile {
 		return hostile{

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// garbage is a server that says something before an answer that is right.
+// garbage returns a server that writes a line before a correct answer.
 func garbage(name, does, line, note string) hostile {
 	return hostile{
 		name: name, does: does, ends: "the line is left out, and the owner's log says why",
@@ -27,7 +27,7 @@ func garbage(name, does, line, note string) hostile {
 	}
 }
 
-// unclear is one whose answer can be told apart, and cannot be read.
+// unclear returns a server whose answer can be matched to its call, but not parsed.
 func unclear(name, does, line string) hostile {
 	h := garbage(name, does, line, "")
 	h.ends = "the call is answered with an error; what follows is left out"
@@ -40,7 +40,7 @@ func unclear(name, does, line string) hostile {
 	return h
 }
 
-// brokenSpeech are servers whose lines are no messages, or mean two things.
+// brokenSpeech returns servers whose lines are not messages, or are ambiguous.
 func brokenSpeech() []hostile {
 	const none = "a line was left out because it is no message"
 	return []hostile{
@@ -83,10 +83,10 @@ func brokenSpeech() []hostile {
 	}
 }
 
-// left is what the owner reads of an answer to nothing.
+// left is what the owner reads about an answer without a request.
 const left = "the server answered a question that was not asked; it was left out"
 
-// brokenOrder are servers that answer what was not asked, or not what was asked.
+// brokenOrder returns servers that answer without a request, or answer another one.
 func brokenOrder() []hostile {
 	return []hostile{
 		{
@@ -141,7 +141,7 @@ func brokenOrder() []hostile {
 	}
 }
 
-// brokenEnds are servers that answer too late, or end too early.
+// brokenEnds returns servers that answer too late, or end too early.
 func brokenEnds() []hostile {
 	return []hostile{
 		{
@@ -176,7 +176,7 @@ func brokenEnds() []hostile {
 	}
 }
 
-// endsInCall calls a tool of a server that does not live to answer.
+// endsInCall calls a tool of a server that ends before it answers.
 func endsInCall(t *testing.T, s *stand) {
 	t.Helper()
 	s.bad.hello()
@@ -185,7 +185,7 @@ func endsInCall(t *testing.T, s *stand) {
 	s.bad.gone()
 }
 
-// leaveChild starts this program again, as a server that stays, and ends.
+// leaveChild starts this program again as a server that keeps running, and ends.
 func leaveChild() {
 	self, err := os.Executable()
 	if err != nil {
@@ -196,13 +196,13 @@ func leaveChild() {
 	if _, err := os.StartProcess(self, []string{self}, &os.ProcAttr{Env: env, Files: []*os.File{nil, os.Stdout, os.Stderr}}); err != nil {
 		os.Exit(2)
 	}
-	for processes() == before { // until it has said which process it is
+	for processes() == before { // until the child has recorded its process
 		time.Sleep(5 * time.Millisecond)
 	}
 	os.Exit(0)
 }
 
-// processes counts those that this case has started.
+// processes returns how many processes this case has started.
 func processes() int {
 	data, err := os.ReadFile(os.Getenv(pidVariable))
 	if err != nil {

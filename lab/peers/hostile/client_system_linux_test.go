@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// A client speaks to one server through the wrapper.
+// A client talks to one server through the wrapper.
 type client struct {
 	t       *testing.T
-	server  string // the name the owner gave
+	server  string // the owner's name for it
 	cmd     *exec.Cmd
 	in      io.WriteCloser
 	notes   *buffer
@@ -29,8 +29,8 @@ type client struct {
 	next    int
 	mu      sync.Mutex // guards what is below
 	answers map[string]chan reply
-	asked   []asked // what the server wanted of us
-	told    []asked // what it said without wanting an answer
+	asked   []asked // the server's requests to us
+	told    []asked // the server's notifications
 }
 
 // A reply is an answer to a request.
@@ -48,11 +48,11 @@ type asked struct {
 	Params json.RawMessage `json:"params"`
 }
 
-// clientVariable makes this program one that starts the wrapper, as a client
-// does: what one program starts is one session of the monitor.
+// clientVariable makes this program start the wrapper, as a client does. The processes that one
+// program starts belong to one session of the monitor.
 const clientVariable = "HOSTILE_TEST_CLIENT"
 
-// start runs a command on our own streams.
+// start runs a command with our own standard streams.
 func start(args []string) {
 	if err := os.Unsetenv(clientVariable); err != nil {
 		os.Exit(2)
@@ -64,7 +64,7 @@ func start(args []string) {
 	}
 }
 
-// buffer keeps what a process says to people.
+// buffer keeps the messages of a process for people.
 type buffer struct {
 	mu sync.Mutex // guards b
 	b  bytes.Buffer
@@ -147,13 +147,13 @@ func (c *client) read(out io.Reader) {
 	}
 }
 
-// send writes one line to the server's side.
+// send sends one line to the server.
 func (c *client) send(line string) {
-	// It may be gone already, which the answers show.
+	// The server may be gone already; the missing answers show that.
 	_, _ = io.WriteString(c.in, line+"\n")
 }
 
-// begin asks something and returns how to wait for the answer.
+// begin sends a request and returns a function that waits for its answer.
 func (c *client) begin(method, params string) (id string, wait func() reply) {
 	c.t.Helper()
 	c.next++
@@ -186,7 +186,7 @@ func (c *client) ask(method, params string) reply {
 	return wait()
 }
 
-// hello introduces the client, which can do all that servers may ask for.
+// hello initializes the connection, with all capabilities that servers may use.
 func (c *client) hello() reply {
 	c.t.Helper()
 	r := c.ask("initialize", `{"protocolVersion":"2025-06-18","capabilities":{"sampling":{},"elicitation":{},"roots":{"listChanged":true}},"clientInfo":{"name":"test","version":"1"}}`)
@@ -194,7 +194,7 @@ func (c *client) hello() reply {
 	return r
 }
 
-// tools are the names that the client is shown.
+// tools returns the names of the tools that the client is shown.
 func (c *client) tools() []string {
 	c.t.Helper()
 	names, _ := c.page("")
@@ -248,13 +248,13 @@ func outcome(r reply) (text string, failed bool) {
 	return text, result.IsError
 }
 
-// noted waits until the wrapper has told people something.
+// noted waits until the wrapper has written something to people.
 func (c *client) noted(part string) {
 	c.t.Helper()
 	c.until("the wrapper says "+part, func() bool { return strings.Contains(c.notes.String(), part) })
 }
 
-// heard waits until the server's word of a method has come through.
+// heard waits until the server's message of a method has arrived.
 func (c *client) heard(method string) asked {
 	c.t.Helper()
 	var found asked
@@ -271,7 +271,7 @@ func (c *client) heard(method string) asked {
 	return found
 }
 
-// until waits for what the wrapper lets be seen, and fails if it ended before.
+// until waits until a condition is true, and fails if the wrapper ends before that.
 func (c *client) until(what string, is func() bool) {
 	c.t.Helper()
 	for !is() {
@@ -285,7 +285,7 @@ func (c *client) until(what string, is func() bool) {
 	}
 }
 
-// called waits until a call has reached the server, which says so in a file.
+// called waits until a call has reached the server, which records it in a file.
 func (c *client) called() {
 	c.t.Helper()
 	c.until("the server is called", func() bool { return called(c.pids) })
@@ -294,13 +294,13 @@ func (c *client) called() {
 // gone waits until the wrapper has ended by itself.
 func (c *client) gone() { <-c.done }
 
-// leave ends the connection as clients do, and waits until the wrapper has ended.
+// leave closes the connection as clients do, and waits until the wrapper has ended.
 func (c *client) leave() {
 	_ = c.in.Close()
 	<-c.done
 }
 
-// reaped checks that no server of this client is left.
+// reaped checks that no server of this client is still running.
 func (c *client) reaped() {
 	c.t.Helper()
 	data, err := os.ReadFile(c.pids)
@@ -312,7 +312,7 @@ func (c *client) reaped() {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		for syscall.Kill(pid, 0) == nil { // it is no child of ours, so that nothing tells its end
+		for syscall.Kill(pid, 0) == nil { // it is not our child, so we are not notified when it ends
 			time.Sleep(5 * time.Millisecond)
 		}
 	}

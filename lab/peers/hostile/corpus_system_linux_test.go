@@ -9,14 +9,14 @@ import (
 // A hostile is one case: what the server does, and how it must end.
 type hostile struct {
 	name string
-	// does and ends are for people: they make the table in the guide.
+	// does and ends are for people. They make up the table in the reference.
 	does, ends string
-	// begin is done before anything was asked; server answers.
+	// begin is called before any request. server handles the requests.
 	begin  func(*server)
 	server methods
-	// stays says that the server does not end with its input.
+	// stays says that the server does not end when its input ends.
 	stays bool
-	// play is what a client does, with what must come of it.
+	// play is what a client does, with checks of the results.
 	play func(*testing.T, *stand)
 }
 
@@ -25,17 +25,17 @@ type stand struct {
 	*world
 	// bad speaks to the hostile server, good to the honest one.
 	bad, good *client
-	// plays is the case.
+	// plays is the name of the case.
 	plays string
 }
 
-// A family is what several servers are after.
+// A family is a group of cases with the same aim.
 type family struct {
 	name, about string
 	cases       []hostile
 }
 
-// families are all cases.
+// families returns all cases.
 func families() []family {
 	return []family{
 		{"poison", "They give orders to the model, wherever a server can put a text.", poison()},
@@ -63,15 +63,15 @@ func find(name string) (hostile, bool) {
 	return hostile{}, false
 }
 
-// TestHostileServers plays every case behind the real wrapper: it must end as it
-// says, with the honest server unharmed and no process left.
+// TestHostileServers runs every case behind the real wrapper. It must end as described, with the
+// honest server unharmed and no process left.
 func TestHostileServers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the real program for a while")
 	}
 	t.Parallel()
 	house := monitor(t)
-	// A group, so that the monitor ends after the last case.
+	// In a group, so that the monitor ends only after the last case.
 	t.Run("cases", func(t *testing.T) {
 		for _, f := range families() {
 			for _, h := range f.cases {
@@ -100,7 +100,7 @@ func play(t *testing.T, house *world, h hostile) {
 	s.good.reaped()
 }
 
-// unharmed checks that the honest server is there, with all it has.
+// unharmed checks that the honest server works, with all its tools.
 func (s *stand) unharmed(t *testing.T) {
 	t.Helper()
 	if names := s.good.tools(); !slices.Equal(names, []string{"look_around", "post_letter"}) {
@@ -111,8 +111,8 @@ func (s *stand) unharmed(t *testing.T) {
 	}
 }
 
-// holds checks that a tool is not shown, that no call of it is made, and that
-// both the model and the owner are told why.
+// holds checks that a tool is not shown, that no call of it is made, and that the model and the
+// owner are told why.
 func (s *stand) holds(t *testing.T, tool, why string) {
 	t.Helper()
 	if names := s.bad.tools(); slices.Contains(names, tool) {
@@ -124,7 +124,7 @@ func (s *stand) holds(t *testing.T, tool, why string) {
 	}
 }
 
-// refused checks that a call comes back as a refusal that says so.
+// refused checks that a call is refused with a text.
 func (s *stand) refused(t *testing.T, tool, args, line string) {
 	t.Helper()
 	if text, failed := s.bad.call(tool, args); !failed || !strings.Contains(text, line) {
@@ -140,14 +140,13 @@ func (s *stand) works(t *testing.T, tool string) {
 	}
 }
 
-// noLetter checks that what the server wrote does not make the client's agent
-// write to a stranger.
+// noLetter checks that what the server wrote does not make the client's agent write to a stranger.
 func (s *stand) noLetter(t *testing.T) {
 	t.Helper()
 	s.refused(t, "mail_card", `{"to":"mallory@evil.example"}`, "mail_card")
 }
 
-// marked checks how low the session is after what the server said.
+// marked checks the session's mark after what the server said.
 func (s *stand) marked(t *testing.T, want string) {
 	t.Helper()
 	if got := s.mark(t, s.bad); got != want {

@@ -1,4 +1,4 @@
-// Package hostile plays MCP servers that mean harm, one case a name, behind the
-// real «floodmark mcp wrap». Each case must end in a clear refusal while another
-// server goes on working. It has only tests.
+// Package hostile runs malicious MCP servers, one case for each name, behind the real «floodmark
+// mcp wrap». Each case must end in a clear refusal while another server continues to work. It
+// contains only tests.
 package hostile

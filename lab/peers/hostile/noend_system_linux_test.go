@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// noEnd are servers that never come to an end.
+// noEnd returns servers that never come to an end.
 func noEnd() []hostile {
 	flood := func(name, does, method, params string) hostile {
 		return hostile{
@@ -57,14 +57,14 @@ func noEnd() []hostile {
 	}
 }
 
-// silence are servers that never answer.
+// silence returns servers that never answer.
 func silence() []hostile {
 	return []hostile{
 		{
 			name: "slow-drip", does: "gives its answer a byte at a time", ends: "the call can be taken back, and nothing of it arrives",
 			server: methods{"tools/call": func(s *server, m message) {
 				go func() {
-					s.mu.Lock() // nothing else is said
+					s.mu.Lock() // so that nothing else is written
 					for _, c := range []byte(`{"jsonrpc":"2.0","id":` + strings.Repeat(" ", 1000)) {
 						if _, err := s.out.Write([]byte{c}); err != nil {
 							os.Exit(0)
@@ -111,7 +111,7 @@ func silence() []hostile {
 	}
 }
 
-// stays are servers that neither hear nor end when they should.
+// stays returns servers that do not read, or do not end when they should.
 func stays() []hostile {
 	return []hostile{
 		{
@@ -138,7 +138,7 @@ func stays() []hostile {
 	}
 }
 
-// takesBack takes a call back that is not answered.
+// takesBack cancels a call that is not answered.
 func takesBack(t *testing.T, s *stand) {
 	t.Helper()
 	s.bad.hello()
@@ -150,7 +150,7 @@ func takesBack(t *testing.T, s *stand) {
 	s.unharmed(t)
 }
 
-// cancel takes a request back.
+// cancel cancels a request.
 func (c *client) cancel(id string) {
 	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
 }

@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// page is where people find the list.
+// page is the page with the list for people.
 const page = "../../../docs/reference/hostile-servers.md"
 
-// The page says what the cases do. With -update it is written.
+// The page describes the cases. With -update it is written.
 func TestPage(t *testing.T) {
 	var b strings.Builder
 	n := 0

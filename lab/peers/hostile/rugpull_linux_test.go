@@ -14,10 +14,10 @@ const (
 	toldOf = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
 )
 
-// rugPull are servers that are nice when they are looked at, and change later.
+// rugPull returns servers that are harmless when they are reviewed, and change later.
 func rugPull() []hostile {
 	const ends = "is held with what changed"
-	// later answers the first list with one tool, and all others with another.
+	// later answers the first list with one tool, and later lists with another.
 	later := func(name, does, then, why string, also func(*server)) hostile {
 		return hostile{
 			name: name, does: does, ends: ends,
@@ -50,7 +50,7 @@ func rugPull() []hostile {
 	}
 }
 
-// rugBehindCall changes between the list and the call, and says so.
+// rugBehindCall returns a server that changes between the list and the call, and announces it.
 func rugBehindCall() hostile {
 	return hostile{
 		name: "rug-behind-call", does: "changes a tool right before it is called", ends: "the call is refused before it is made",

@@ -17,8 +17,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// served are cases, one of each family, as they end behind «mcp serve»: a call
-// of tool with this argument is refused in these words, or comes back at all.
+// served returns one case of each family, with the result behind «mcp serve»: the text of the
+// refusal of a tool with this argument, or of its result.
 func served() []struct{ name, first, tool, to, want string } {
 	return []struct{ name, first, tool, to, want string }{
 		{"poison-result", "peek_there", "mail_card", "mallory@evil.example", "mail_card"},
@@ -34,8 +34,8 @@ func served() []struct{ name, first, tool, to, want string } {
 	}
 }
 
-// TestHostileServersBehindOneAddress plays a case of each family behind the real
-// «mcp serve», beside an honest server of the same client, which goes on.
+// TestHostileServersBehindOneAddress runs one case of each family behind the real «mcp serve»,
+// beside an honest server of the same client, which continues to work.
 func TestHostileServersBehindOneAddress(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the real program for a while")
@@ -67,11 +67,11 @@ func TestHostileServersBehindOneAddress(t *testing.T) {
 				t.Errorf("%s is shown", c.tool)
 			}
 			if c.first != "" {
-				_, _ = callServed(t.Context(), session, "hostile__"+c.first, "") // what it says is what it is about
+				_, _ = callServed(t.Context(), session, "hostile__"+c.first, "") // its result does not matter
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			if c.name == "silent" { // the client takes its call back
+			if c.name == "silent" { // the client cancels its call
 				go func() {
 					for !called(filepath.Join(w.dir, "hostile.pids")) && ctx.Err() == nil {
 						time.Sleep(5 * time.Millisecond)
@@ -109,8 +109,7 @@ func callServed(ctx context.Context, c *mcp.ClientSession, name, to string) (str
 	return text, nil
 }
 
-// behindServe starts «mcp serve» with a hostile and an honest server, and
-// connects a client.
+// behindServe starts «mcp serve» with a hostile and an honest server, and connects a client.
 func behindServe(t *testing.T, w *world, plays string) *mcp.ClientSession {
 	t.Helper()
 	self, err := os.Executable()
@@ -158,7 +157,7 @@ func behindServe(t *testing.T, w *world, plays string) *mcp.ClientSession {
 	return session
 }
 
-// A bearer shows a token.
+// A bearer sends a token with each request.
 type bearer string
 
 func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -11,14 +11,14 @@ import (
 	"sync"
 )
 
-// serverVariable makes this program the server of a case, and pidVariable names
-// the file in which it says which process it is.
+// serverVariable makes this program the server of a case. pidVariable names the file in which it
+// records its process.
 const (
 	serverVariable = "HOSTILE_TEST_SERVER"
 	pidVariable    = "HOSTILE_TEST_PID"
 )
 
-// honest is the name of the server that means no harm.
+// honest is the name of the harmless server.
 const honest = "honest"
 
 // A message is what a client sent.
@@ -34,20 +34,20 @@ type message struct {
 	Result json.RawMessage `json:"result"`
 }
 
-// methods are what a server does when it is asked.
+// methods are the handlers of a server, by method.
 type methods map[string]func(*server, message)
 
-// A server writes what it likes to its client.
+// A server writes arbitrary lines to its client.
 type server struct {
 	mu  sync.Mutex // guards out
 	out io.Writer
-	// calls and lists count what came.
+	// calls and lists count the requests.
 	calls, lists int
-	// run says how often a server of this case was started before.
+	// run is how often a server of this case was started before.
 	run int
 }
 
-// say writes one line, whatever it is.
+// say writes one line.
 func (s *server) say(line string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +74,7 @@ func quote(s string) string {
 	return string(data)
 }
 
-// usual is what an honest server does. Each has tools of its own.
+// usual returns the handlers of an honest server with these tools.
 func usual(tools ...string) methods {
 	return methods{
 		"initialize": func(s *server, m message) { s.answer(m, introduction(m, "")) },
@@ -84,16 +84,15 @@ func usual(tools ...string) methods {
 	}
 }
 
-// introduction answers initialize; more is further members, each with a comma
-// before it.
+// introduction answers initialize. more is further members, each after a comma.
 func introduction(m message, more string) string {
 	return `{"protocolVersion":` + quote(m.Params.ProtocolVersion) + `,"capabilities":{"tools":{"listChanged":true},"prompts":{},"resources":{},"logging":{}},` +
 		`"serverInfo":{"name":"example","version":"1"}` + more + `}`
 }
 
-// The tools that the policy of the tests describes: those that look give what a
-// stranger wrote, those that post send to an address. The honest server has the
-// first two, the hostile ones the others.
+// The tools that the policy of the tests describes. Those that look return what a stranger wrote,
+// and those that post send to an address. The honest server has the first two, the hostile ones the
+// others.
 const (
 	look   = `{"name":"look_around","description":"Looks around","inputSchema":{"type":"object"}}`
 	letter = `{"name":"post_letter","description":"Posts a letter","inputSchema":{"type":"object","properties":{"to":{"type":"string"}}}}`
@@ -107,8 +106,7 @@ func textResult(text string) string {
 	return `{"content":[{"type":"text","text":` + quote(text) + `}]}`
 }
 
-// serve plays the server of a case on standard input and output, until the input
-// ends.
+// serve runs the server of a case on standard input and output, until the input ends.
 func serve(name string) {
 	c, known := find(name)
 	if !known {
@@ -150,11 +148,11 @@ func serve(name string) {
 		}
 	}
 	if c.stays {
-		select {} // it does not end when it should
+		select {} // the server of this case does not end when it should
 	}
 }
 
-// started writes down which process this is, and counts those before.
+// started records this process, and returns how many were recorded before.
 func started() int {
 	path := os.Getenv(pidVariable)
 	old, err := os.ReadFile(path)
@@ -167,8 +165,8 @@ func started() int {
 	return strings.Count(string(old), "\n")
 }
 
-// calledSuffix names the file beside that of the processes which is there once the
-// server was called.
+// calledSuffix is the suffix of a file that exists once the server was called, beside the file of
+// processes.
 const calledSuffix = ".called"
 
 // called reports whether the server that writes to this file was called.
@@ -177,7 +175,7 @@ func called(pids string) bool {
 	return err == nil
 }
 
-// flood writes lines until the other end is closed.
+// flood writes lines until the client is gone.
 func (s *server) flood(line func(i int) string) {
 	for i := 0; ; i++ {
 		s.say(line(i))

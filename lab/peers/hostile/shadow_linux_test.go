@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// shadow are servers whose tools look like another server's.
+// shadow returns servers whose tools look like those of others.
 func shadow() []hostile {
 	const ends = "is held; the other tool stays"
 	one := func(name, does, tool, why string) hostile {
@@ -42,7 +42,7 @@ func shadow() []hostile {
 	}
 }
 
-// hiddenText are servers that write what people do not see and models read.
+// hiddenText returns servers whose texts contain what people do not see and models read.
 func hiddenText() []hostile {
 	const ends = "is held; the review shows what is hidden"
 	one := func(name, does, tool, why string) hostile {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// size are servers that say more than can be kept.
+// size returns servers that send more than can be kept.
 func size() []hostile {
 	return []hostile{
 		{
@@ -65,7 +65,7 @@ func size() []hostile {
 	}
 }
 
-// sizeOfDefinitions are servers that describe tools at length.
+// sizeOfDefinitions returns servers with very long descriptions of tools.
 func sizeOfDefinitions() []hostile {
 	return []hostile{
 		oneTool("size-definition", "describes a tool in 300 kB", `{"name":"tell_time","description":"`+strings.Repeat("x", 300<<10)+`"}`, "it is too large"),
@@ -109,7 +109,7 @@ func many(n int) []string {
 	return tools
 }
 
-// oneTool is a server of which one tool is held, and another is not.
+// oneTool returns a server with one tool that is held and one that is not.
 func oneTool(name, does, tool, why string) hostile {
 	return hostile{
 		name: name, does: does, ends: "is held",

@@ -44,13 +44,13 @@ func build(t *testing.T) string {
 	return path
 }
 
-// A world is one owner's installation with a running monitor.
+// A world is an owner's installation with a running monitor.
 type world struct {
 	program, dir, socket, owner string
 }
 
-// rules describe the tools of the servers: what looks around brings what a
-// stranger wrote, and letters leave the house.
+// rules describe the servers' tools: the results of those that look are a stranger's, and letters
+// are sent to others.
 const rules = `version: 1
 profile: assistant
 tools:
@@ -77,7 +77,7 @@ func monitor(t *testing.T) *world {
 	return monitorOf(t, program)
 }
 
-// monitorOf starts a monitor of a program that is built already.
+// monitorOf starts a monitor with a program that was already built.
 func monitorOf(t *testing.T, program string) *world {
 	t.Helper()
 	w := &world{program: program}
@@ -116,7 +116,7 @@ func listens(network, address string) {
 	}
 }
 
-// shortFolder has a name that fits into a socket's.
+// shortFolder returns a folder whose path is short enough for a socket.
 func shortFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fmh") //nolint:usetesting // said above
@@ -127,7 +127,7 @@ func shortFolder(t *testing.T) string {
 	return dir
 }
 
-// apart is the same monitor with a book of pins for one case.
+// apart returns the same monitor with separate pins for one case.
 func (w *world) apart(t *testing.T) *world {
 	t.Helper()
 	own := *w
@@ -144,7 +144,7 @@ func (w *world) book(t *testing.T) *mcppins.Book {
 	return b
 }
 
-// accept is what the owner does after «floodmark mcp review».
+// accept does what the owner does after «floodmark mcp review».
 func (w *world) accept(t *testing.T, ref string) {
 	t.Helper()
 	if _, err := w.book(t).Accept(t.Context(), ref); err != nil {
@@ -167,7 +167,7 @@ func (w *world) held(t *testing.T) (refs []string) {
 	return refs
 }
 
-// mark is that of the session of one client: trust and secrecy.
+// mark returns the mark of a client's session: trust and secrecy.
 func (w *world) mark(t *testing.T, c *client) string {
 	t.Helper()
 	way, err := floodmark.Dial(w.owner, floodmark.Options{})
