@@ -3,13 +3,13 @@
 // rules of which 10 concern the tool. It first makes sure that all three give
 // the same answers. It also times Floodmark's own kernel.
 //
-// Each engine gets what it does best: its input in its own form, already
-// built, and only the rules of the tool that is called. The second group of
+// Each engine is measured at its best: with its input already built in its own
+// form, and with only the rules of the tool that is called. The second group of
 // figures includes the building of the input.
 //
 // One JSON object for each figure goes to standard output, a table to standard
-// error. It is a module of its own, so that the other engines are no
-// dependency of Floodmark.
+// error. The program is in a module of its own, so that Floodmark does not depend
+// on the other engines.
 package main
 
 import (
@@ -30,7 +30,7 @@ import (
 // wantedCalls is how many calls the engines must agree on.
 const wantedCalls = 1000
 
-// evidence is what is kept of a run.
+// evidence is the record of a run.
 type evidence struct {
 	Suite    string         `json:"suite"`
 	Commit   string         `json:"commit"`
@@ -42,7 +42,7 @@ type evidence struct {
 	Seed     uint64         `json:"seed"`
 	Rounds   int            `json:"rounds"`
 	Calls    int            `json:"calls"`
-	Agreed   map[string]int `json:"agreed"` // the answers, the same of all engines
+	Agreed   map[string]int `json:"agreed"` // how many calls got each answer, the same from all engines
 	Figures  []figure       `json:"figures"`
 }
 
@@ -85,8 +85,8 @@ func run(seed uint64, rounds int, file string) error {
 	return os.WriteFile(file, append(data, '\n'), 0o644)
 }
 
-// agree asks all engines about n calls and counts the answers. It is an error
-// if two differ.
+// agree asks all engines about n calls and counts the answers. It returns an
+// error if two engines answer differently.
 func agree(seed uint64, n int) (map[floodmark.Verdict]int, error) {
 	calls, err := workload(seed, n)
 	if err != nil {
@@ -116,7 +116,8 @@ func agree(seed uint64, n int) (map[floodmark.Verdict]int, error) {
 	return counts, nil
 }
 
-// contenders are the engines, each twice, then the kernel.
+// contenders returns the engines, first all with built input, then all including
+// the building, then the figures of the kernel.
 func contenders(seed uint64) ([]contender, error) {
 	calls, err := workload(seed, wantedCalls)
 	if err != nil {
@@ -174,7 +175,7 @@ func spread(ratio *float64, q *quartiles) string {
 	return fmt.Sprintf("%.3f (%.3f to %.3f)", *ratio, q[0], q[1])
 }
 
-// commit names what was measured.
+// commit returns the commit of HEAD, and whether files outside docs differ from it.
 func commit(ctx context.Context) (hash string, modified bool) {
 	head, err := exec.CommandContext(ctx, "git", "rev-parse", "HEAD").Output()
 	if err != nil {

@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// The method. Contenders run in short slices in random order, so that whatever
-// else the machine does meets all of them alike; a round gives one figure for
-// each, the median of its slices; ratios are taken within a round.
+// Contenders run in short slices in random order, so that other load on the
+// machine affects all of them alike. A round gives one time for each contender,
+// the median of its slices. Ratios are taken between times of the same round.
 const (
 	leastRounds    = 9
 	slicesPerRound = 8
 	sliceTime      = 4 * time.Millisecond
 )
 
-// A contender is something to be timed. Run does it n times.
+// A contender is something to be timed. Its function run does the work n times.
 type contender struct {
 	name  string
 	group string // only contenders of one group are compared
@@ -27,8 +27,8 @@ type contender struct {
 	run   func(n int) error
 }
 
-// A figure is what was measured of one contender. Times are medians over the
-// rounds; the quartiles of ratios say how far they can be trusted.
+// A figure holds the times of one contender, as medians over the rounds, and their
+// ratios. The quartiles show how much the ratios vary between rounds.
 type figure struct {
 	Name     string     `json:"name"`
 	NsOp     float64    `json:"ns_op"`
@@ -40,10 +40,10 @@ type figure struct {
 	Fastest  float64    `json:"ns_op_fastest_round"`
 }
 
-// quartiles are the first and the third.
+// quartiles are the first and the third quartile.
 type quartiles [2]float64
 
-// measure times all contenders in so many rounds.
+// measure times all contenders in the given number of rounds.
 func measure(list []contender, rounds int, seed uint64) ([]figure, error) {
 	per := make([]int, len(list))
 	allocs := make([]float64, len(list))
@@ -95,7 +95,7 @@ func oneRound(list []contender, per []int, r *rand.Rand) ([]float64, error) {
 	r.Shuffle(len(order), func(a, b int) { order[a], order[b] = order[b], order[a] })
 	found := make([][]float64, len(list))
 	for _, i := range order {
-		runtime.GC() // so that none pays for the garbage of another
+		runtime.GC() // so that no contender collects the garbage of another
 		began := time.Now()
 		if err := list[i].run(per[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", list[i].name, err)
@@ -109,8 +109,9 @@ func oneRound(list []contender, per []int, r *rand.Rand) ([]float64, error) {
 	return out, nil
 }
 
-// calibrate finds how often a contender runs in one slice. What only the first run does, such as
-// reading the owner's words, is not counted: a slice of one run would measure cold caches.
+// calibrate returns how often a contender runs in one slice. It does not count the first run,
+// which also does work that is done only once, such as reading the owner's words. Otherwise a
+// slice could be a single run.
 func calibrate(c contender) (int, error) {
 	if err := c.run(1); err != nil {
 		return 0, err
@@ -126,7 +127,8 @@ func calibrate(c contender) (int, error) {
 	}
 }
 
-// fastest is the shortest of five times, so that a pause of the machine is not taken for work.
+// fastest times n runs five times and returns the shortest time, which no pause of the machine
+// has lengthened.
 func fastest(c contender, n int) (time.Duration, error) {
 	least := time.Duration(math.MaxInt64)
 	for range 5 {
@@ -139,7 +141,7 @@ func fastest(c contender, n int) (time.Duration, error) {
 	return least, nil
 }
 
-// allocations counts what one operation allocates, on average over the calls.
+// allocations returns how many objects one operation allocates, on average over the calls.
 func allocations(c contender) (float64, error) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

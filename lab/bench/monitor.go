@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A life is a session lived through the real kernel.
+// A life is a session whose events the real kernel judges.
 type life struct {
 	rules kernel.Rules
 	state *kernel.State
@@ -23,11 +23,12 @@ type life struct {
 	told  int
 }
 
-// benchRules are those of the profile assistant, but for the cap on rounds: what is measured is
-// one turn.
+// benchRules are the rules of the profile assistant with a higher cap on rounds, because the
+// session is one turn with many rounds.
 const benchRules = "version: 1\nprofile: assistant\nmaxIterations: 10000\n"
 
-// live makes a session under some rules that read so many files, all of which was allowed.
+// live makes a session under some rules. Its agent reads the given number of files, and every
+// call is allowed.
 func live(files int, rules string) (*life, error) {
 	p, problems := policy.Load(policy.Layer{Name: "bench", Data: []byte(rules)})
 	if problems.Failed() {
@@ -62,8 +63,8 @@ func (l *life) input(ev hook.Event) kernel.Input {
 	return kernel.Input{Event: ev, At: time.Unix(0, 0), Index: l.index, Code: fmt.Sprintf("%08d", l.told), Ticket: floodmark.TicketID(fmt.Sprint("t", l.told)), Readings: &kernel.Readings{}}
 }
 
-// tell lives through an event, which must be answered as it is believed to be: what is asked
-// about is not read, and a session of questions is another one.
+// tell judges an event and applies its facts. It returns an error unless the answer is want,
+// because a session in which calls are asked about reads fewer sources.
 func (l *life) tell(ev hook.Event, want floodmark.Verdict) error {
 	out, err := kernel.Step(l.state, l.rules, l.input(ev))
 	if err != nil {
@@ -84,8 +85,8 @@ func (l *life) tell(ev hook.Event, want floodmark.Verdict) error {
 	return nil
 }
 
-// monitored are the kernel's own figures: folding a session, and one whole
-// step from the agent's event to the facts and the answer.
+// monitored returns contenders for the kernel's own figures: folding a session, and
+// whole steps from the agent's event to the facts and the answer.
 func monitored() ([]contender, error) {
 	l, err := live(sourcesPerSession, benchRules)
 	if err != nil {
@@ -109,7 +110,7 @@ func monitored() ([]contender, error) {
 	return list, nil
 }
 
-// A timed is one whole step that is timed, with the answer that it is believed to have.
+// A timed is a step to be timed and the answer that it must give.
 type timed struct {
 	name, tool, args string
 	want             floodmark.Verdict

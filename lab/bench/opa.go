@@ -14,8 +14,8 @@ import (
 //go:embed policies/policy.rego
 var regoPolicy string
 
-// opaEngine has a prepared query for each tool: the set of the names of the
-// rules that apply. The least of their verdicts is the answer.
+// opaEngine has a prepared query for each tool. The query returns the names of the
+// rules that apply, and the lowest of their verdicts is the answer.
 type opaEngine struct {
 	queries  map[string]*rego.PreparedEvalQuery
 	verdicts map[string]floodmark.Verdict

@@ -24,11 +24,11 @@ type call struct {
 	session         *provenance.Ledger
 	iteration, turn int
 	leaves          []hook.Leaf
-	args            []floodmark.Argument // where the leaves came from, in the same order
+	args            []floodmark.Argument // where each leaf came from, in the order of leaves
 }
 
-// A toolShape says what calls of a tool look like: its two arguments, and
-// values of each, of which about every other meets a rule.
+// A toolShape says what calls of a tool look like: its two arguments, and the
+// values of each. About half of the values match a rule.
 type toolShape struct {
 	name          string
 	effect        floodmark.Effect
@@ -67,7 +67,7 @@ func shapes() []toolShape {
 	}
 }
 
-// workload makes n calls of random tools in random sessions, by seed.
+// workload returns n calls of random tools in random sessions, drawn by the seed.
 func workload(seed uint64, n int) ([]call, error) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	ledgers := make([]*provenance.Ledger, sessions)
@@ -95,7 +95,7 @@ func workload(seed uint64, n int) ([]call, error) {
 	return calls, nil
 }
 
-// origin says where an argument came from.
+// origin draws where an argument came from.
 func origin(r *rand.Rand, path string, role floodmark.Role) floodmark.Argument {
 	a := floodmark.Argument{Path: path, Role: role, Whence: floodmark.Whence(r.IntN(3))}
 	switch a.Whence {
@@ -108,8 +108,8 @@ func origin(r *rand.Rand, path string, role floodmark.Role) floodmark.Argument {
 	return a
 }
 
-// newSession makes a session none of whose sources is below a floor, so that
-// sessions of every mark occur.
+// newSession returns a session of random sources whose labels are not below a floor.
+// The floor follows from i, so that the sessions have many different marks.
 func newSession(r *rand.Rand, i int) (*provenance.Ledger, error) {
 	floor := floodmark.Label{Trust: floodmark.Trust(i % 5), Secrecy: floodmark.Secrecy(i / 5 % 4)}
 	ledger := &provenance.Ledger{}

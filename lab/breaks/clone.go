@@ -20,8 +20,8 @@ const nightlyFile = "docs/evidence/nightly.json"
 // cancelDelay is how long a cancelled program may keep its output open.
 const cancelDelay = 10 * time.Second
 
-// newClone clones HEAD into .cache/breaks. In the clone a nightly run passed at HEAD.
-// Tools that are built once, and npm packages, are those of the repository.
+// newClone clones HEAD into .cache/breaks and commits there a nightly run that passed at
+// HEAD. The clone uses the built tools in bin/ and the npm packages of the repository.
 func newClone(ctx context.Context, root string) (clone string, err error) {
 	parent := filepath.Join(root, ".cache", "breaks")
 	if err := errors.Join(os.MkdirAll(parent, 0o755), os.MkdirAll(filepath.Join(root, "bin"), 0o755)); err != nil {
@@ -33,7 +33,7 @@ func newClone(ctx context.Context, root string) (clone string, err error) {
 	if _, err := git(ctx, root, "clone", "-q", ".", clone); err != nil {
 		return clone, err
 	}
-	// Links of one file at a time: .gitignore lists bin/ as a folder.
+	// Each tool has a link of its own, because .gitignore lists bin/ only as a folder.
 	tools, err := filepath.Glob(filepath.Join(root, "bin", "*"))
 	if err != nil {
 		return clone, err
@@ -84,7 +84,7 @@ func passNightly(ctx context.Context, clone string) error {
 }
 
 // commitAll commits at a fixed time, so that the same break of the same commit has the
-// same name, and hence meets the same mutants and agents.
+// same hash. The hash chooses the mutants and agents that a suite tries.
 func commitAll(ctx context.Context, clone, subject string) error {
 	if _, err := git(ctx, clone, "add", "-A"); err != nil {
 		return err
@@ -106,14 +106,15 @@ func git(ctx context.Context, dir string, args ...string) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// command runs a program in a clone and returns what it printed. A program that is
-// cancelled ends with all that it started.
+// command runs a program in a clone and returns what it printed. If the context ends, the
+// program is killed together with all processes of its session.
 func command(ctx context.Context, clone string, env []string, name string, args ...string) (out string, code int, err error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = clone
-	// CI: files get times that follow from their content, so results of other clones are found.
+	// With CI set, .ci/run gives files times that follow from their content, so that the cached
+	// test results of other clones can be used.
 	cmd.Env = append(os.Environ(), append([]string{"CI=1", "NIGHTLY="}, env...)...)
-	// A session, because «timeout» in .ci/run has a process group of its own.
+	// A session and not a process group, because «timeout» in .ci/run makes a group of its own.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Cancel = func() error { return exec.Command("pkill", "-KILL", "-s", strconv.Itoa(cmd.Process.Pid)).Run() } //nolint:noctx // ctx is over
 	cmd.WaitDelay = cancelDelay

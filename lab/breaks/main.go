@@ -1,16 +1,16 @@
-// Breaks shows that the gate still protects what it no longer runs in full: it breaks
-// the program in the ways that .ci/breaks lists, one at a time, each in a clone of HEAD,
-// and runs the suite that has to fail.
+// Breaks shows that the gate still notices mistakes although it no longer runs every suite
+// in full. It breaks the program in the ways that .ci/breaks lists, one at a time, each in
+// a clone of HEAD, and runs the suite that has to fail.
 //
 //	breaks -root DIR                   try every entry
 //	breaks -run '^(lint|docs)'         only entries whose name matches
 //	breaks -control                    first run each suite in a clone without a break; it must pass
 //	breaks -check                      only check that every text to replace is there, and compile
-//	breaks -json FILE                  write the results, and keep those of entries that did not run
+//	breaks -json FILE                  write the results to FILE, and keep those of entries not run now
 //
 // In each clone docs/evidence/nightly.json names HEAD, so the break is the only change. A
-// break of kind «gate» must be noticed by .ci/run; one of kind «nightly» must pass there
-// and be noticed with NIGHTLY=1.
+// break with «who: gate» must be noticed by .ci/run. A break with «who: nightly» must pass
+// .ci/run and be noticed with NIGHTLY=1.
 package main
 
 import (
@@ -65,7 +65,8 @@ func start(ctx context.Context, args []string, out io.Writer) error {
 	return run(ctx, o, out)
 }
 
-// run tries the chosen entries and fails if the right run did not notice one of them.
+// run tries the chosen entries. It fails if a break was not noticed by the run that has to
+// notice it.
 func run(ctx context.Context, o options, out io.Writer) error {
 	text, err := os.ReadFile(filepath.Join(o.root, breaksFile))
 	if err != nil {

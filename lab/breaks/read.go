@@ -21,7 +21,7 @@ type broken struct {
 	Edits       []edit
 }
 
-// An edit replaces lines of a file; without old lines it makes the file.
+// An edit replaces lines of a file. If it has no old lines, it creates the file.
 type edit struct {
 	file     string
 	old, new []string
@@ -92,7 +92,7 @@ func (b *broken) read(line string) (err error) {
 	return err
 }
 
-// check says what is missing.
+// check returns an error if a part of the entry is missing or an edit changes nothing.
 func (b broken) check() error {
 	switch {
 	case b.Suite == "" || b.About == "" || b.Shows == nil || len(b.Edits) == 0:

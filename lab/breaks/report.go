@@ -10,23 +10,23 @@ import (
 	"time"
 )
 
-// A report is what became of the breaks.
+// A report holds the results of all breaks.
 type report struct {
 	Suite  string   `json:"suite"`
 	Commit string   `json:"commit"` // of the last run
 	Breaks []result `json:"breaks"`
 }
 
-// A result is what became of one break.
+// A result says whether one break was noticed, and by whom.
 type result struct {
 	Name    string `json:"name"`
 	Suite   string `json:"suite"`
 	Who     string `json:"who"` // who has to notice
 	About   string `json:"about"`
 	Commit  string `json:"commit"`
-	Because string `json:"because,omitempty"` // why the suite runs in the gate, or that it does not
+	Because string `json:"because,omitempty"` // why the gate runs the suite, or «unchanged»
 	Noticed string `json:"noticed"`           // who noticed
-	Line    string `json:"line,omitempty"`    // by which the suite shows it
+	Line    string `json:"line,omitempty"`    // the line of output that shows the break
 	Wrong   string `json:"wrong,omitempty"`
 	Seconds int    `json:"seconds"`
 }
@@ -50,8 +50,8 @@ func (r result) print(out io.Writer) {
 	fmt.Fprintf(out, "%-34s %-11s %-8s %5d  %s  %s\n", r.Name, r.Suite, r.Who, r.Seconds, noticed, r.Line)
 }
 
-// write writes the report, with what the file says of entries that did not run now and
-// are still listed.
+// write writes the report to a file. It keeps the old results in the file of listed entries
+// that did not run now.
 func (r report) write(file string, listed []broken) error {
 	var before report
 	data, err := os.ReadFile(file)

@@ -51,7 +51,7 @@ func control(ctx context.Context, root, suite string) result {
 type trial struct {
 	ctx   context.Context
 	clone string
-	data  string // recorded attacks
+	data  string // the folder with recorded attacks
 }
 
 // inClone makes a clone and deletes it afterwards.
@@ -70,7 +70,8 @@ func inClone(ctx context.Context, root string, do func(trial) error) error {
 	return do(trial{ctx, clone, data})
 }
 
-// gate wants the suite to run because of the break, and to fail.
+// gate returns an error unless the gate runs the suite because of the break and the suite
+// fails.
 func (t trial) gate(b broken, r *result) error {
 	why, runs, err := t.changed(b.Suite)
 	switch {
@@ -83,7 +84,7 @@ func (t trial) gate(b broken, r *result) error {
 	return t.mustFail(b, nil, "gate", r)
 }
 
-// nightly wants the gate to pass, and the nightly run to fail.
+// nightly returns an error unless the suite passes in the gate and fails in the nightly run.
 func (t trial) nightly(b broken, r *result) error {
 	why, runs, err := t.changed(b.Suite)
 	if err != nil {
@@ -93,7 +94,7 @@ func (t trial) nightly(b broken, r *result) error {
 	if runs {
 		r.Because = why
 	}
-	// Two agents run also if nothing about them changed.
+	// The gate runs two agents even if nothing about agents changed.
 	if runs || b.Suite == "agents" {
 		failed, out, err := t.run(b.Suite, nil)
 		switch {
@@ -108,7 +109,7 @@ func (t trial) nightly(b broken, r *result) error {
 	return t.mustFail(b, []string{"NIGHTLY=1"}, "nightly", r)
 }
 
-// mustFail runs the suite, which has to fail with the line that the entry tells.
+// mustFail returns an error unless the suite fails and prints a line that matches b.Shows.
 func (t trial) mustFail(b broken, env []string, who string, r *result) error {
 	failed, out, err := t.run(b.Suite, env)
 	if err != nil {
@@ -161,8 +162,7 @@ func (t trial) run(suite string, env []string) (failed bool, out string, err err
 	return false, out, fmt.Errorf("%s did not run: %s", suite, lastLines(out))
 }
 
-// compiles checks that a break compiles, as most have to. A break that a compiler or the
-// linter notices says so by its suite.
+// compiles returns an error if the main module does not compile with the break.
 func (t trial) compiles(b broken) error {
 	goFiles := false
 	for _, e := range b.Edits {
@@ -188,7 +188,7 @@ func find(out string, shows *regexp.Regexp) (string, bool) {
 	return "", false
 }
 
-// lastLines is enough of an output to see what happened.
+// lastLines returns the last 40 lines of an output.
 func lastLines(out string) string {
 	all := strings.Split(strings.TrimSpace(out), "\n")
 	return "\n  " + strings.Join(all[max(0, len(all)-40):], "\n  ")

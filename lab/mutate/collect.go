@@ -48,8 +48,8 @@ func collect(root string) ([]mutant, error) {
 	return all, nil
 }
 
-// purePackages reads floors 1 and 2 of the package table, so that a new pure
-// package is broken without anyone remembering to.
+// purePackages returns the packages on floors 1 and 2 of the package table in doc, so that
+// nobody has to add a new pure package here.
 func purePackages(doc string) []string {
 	row := regexp.MustCompile("(?m)^\\| `([a-z0-9/-]+)` \\| [12] ")
 	var pkgs []string

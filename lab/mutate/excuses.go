@@ -14,8 +14,8 @@ type excuse struct {
 	line    int
 }
 
-// excuses is the content of survivors.txt: on each line a pattern, white
-// space, and the reason. Empty lines and lines with # are left out.
+// excuses is the content of survivors.txt: on each line a pattern, white space, and the
+// reason. Empty lines and lines that begin with # are ignored.
 type excuses []excuse
 
 func readExcuses(file string) (excuses, error) {
@@ -62,7 +62,7 @@ func (e excuse) covers(m mutant) bool {
 	return byPlace || byName
 }
 
-// check refuses an excuse for something that no longer exists.
+// check returns an error if an excuse matches no mutant.
 func (es excuses) check(all []mutant) error {
 	for _, e := range es {
 		used := false

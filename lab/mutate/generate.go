@@ -14,17 +14,17 @@ type mutant struct {
 	line, col  int
 	kind       string
 	where      string // the function or constant it is in
-	nth        int    // among those of its kind in there, from 1
+	nth        int    // its number among the mutants of the same kind and where, from 1
 	start, end int    // the bytes that are replaced
 	before     string
 	after      string
 }
 
-// ID names the mutant by its place. It changes when lines move.
+// ID names the mutant by file, line and column, so the ID changes when lines move.
 func (m mutant) ID() string { return fmt.Sprintf("%s:%d:%d:%s", m.file, m.line, m.col, m.kind) }
 
-// Name names the mutant by what it is in, so that it outlives edits elsewhere:
-// «label.go:Label.Join:minmax:1».
+// Name names the mutant by the function or constant it is in, as in
+// «label.go:Label.Join:minmax:1». Edits elsewhere in the file do not change the name.
 func (m mutant) Name() string {
 	return fmt.Sprintf("%s:%s:%s:%d", m.file, m.where, m.kind, m.nth)
 }
@@ -43,23 +43,23 @@ func brief(s string) string {
 // apply returns the file with the change made.
 func (m mutant) apply(text string) string { return text[:m.start] + m.after + text[m.end:] }
 
-// generator walks one declaration at a time.
+// A generator walks through one declaration at a time and collects its mutants.
 //
-// Every change is made so that the result compiles wherever possible: code is
-// switched off, not taken away, so that nothing becomes unused.
+// Most mutants compile, because code is switched off and not removed, so that no variable
+// or import becomes unused.
 type generator struct {
 	fset      *token.FileSet
 	pkg, file string
 	text      string
 	where     string
 	counts    map[string]int
-	results   []*ast.FieldList // of the functions around the present node
+	results   []*ast.FieldList // of the functions around the current node, the innermost last
 	found     []mutant
 }
 
 func (g *generator) within(where string, n ast.Node) {
-	// Two functions may have one name: «_», or an init. Files differ then, or
-	// the number goes on.
+	// Two functions of a file may have the same name, such as «_» or init. If one follows the
+	// other, their mutants are numbered on.
 	if g.where != where {
 		g.where, g.counts = where, map[string]int{}
 	}
@@ -70,8 +70,8 @@ func (g *generator) source(n ast.Node) string {
 	return g.text[g.fset.Position(n.Pos()).Offset:g.fset.Position(n.End()).Offset]
 }
 
-// add notes a mutant that replaces the bytes of n. It is said to be at a place
-// that no other mutant of its kind has.
+// add adds a mutant that replaces the bytes of n. Its line and column are those of at, which
+// no other mutant of the same kind may have.
 func (g *generator) add(kind string, at token.Pos, n ast.Node, after string) {
 	place, from, to := g.fset.Position(at), g.fset.Position(n.Pos()).Offset, g.fset.Position(n.End()).Offset
 	g.counts[kind]++
@@ -83,8 +83,8 @@ func (g *generator) add(kind string, at token.Pos, n ast.Node, after string) {
 
 func (g *generator) replace(kind string, n ast.Node, after string) { g.add(kind, n.Pos(), n, after) }
 
-// Visit implements [ast.Visitor]. It walks into functions itself, because
-// a return needs to know which results it gives.
+// Visit implements [ast.Visitor]. It walks into functions itself, because [generator.zero]
+// needs the result types of the innermost function around a return.
 func (g *generator) Visit(n ast.Node) ast.Visitor {
 	switch n := n.(type) {
 	case *ast.FuncDecl:
@@ -94,7 +94,7 @@ func (g *generator) Visit(n ast.Node) ast.Visitor {
 		g.function(n.Type, n.Body)
 		return nil
 	case *ast.ArrayType:
-		ast.Walk(g, n.Elt) // another length is another type
+		ast.Walk(g, n.Elt) // not the length: with another one the type would not match
 		return nil
 	case *ast.BinaryExpr:
 		g.operator(n)
@@ -132,8 +132,8 @@ func (g *generator) function(t *ast.FuncType, body *ast.BlockStmt) {
 	g.results = g.results[:len(g.results)-1]
 }
 
-// loop leaves out init and post: without them most loops never end, and
-// waiting for that teaches nothing.
+// loop does not change init and post, because without them most loops never end, and a
+// test that only times out says little.
 func (g *generator) loop(n *ast.ForStmt) ast.Visitor {
 	if n.Cond != nil {
 		ast.Walk(g, n.Cond)
@@ -165,7 +165,7 @@ func (g *generator) operator(n *ast.BinaryExpr) {
 	default:
 		return
 	}
-	// The other operator may bind differently, so all is put in brackets.
+	// The other operator may have another precedence, so everything is put in brackets.
 	g.add(kind, n.OpPos, n, "(("+g.source(n.X)+") "+other+" ("+g.source(n.Y)+"))")
 }
 
@@ -180,7 +180,8 @@ func (g *generator) call(n *ast.CallExpr) ast.Visitor {
 	case name.Name == "max":
 		g.replace("minmax", name, "min")
 	case name.Name == "make" && len(n.Args) > 1:
-		// The last size is a capacity, or a map's hint, which no test can see.
+		// The last argument is left out, because it is mostly a capacity or a map's hint, which no
+		// test can see.
 		for _, a := range n.Args[:len(n.Args)-1] {
 			ast.Walk(g, a)
 		}
@@ -192,7 +193,7 @@ func (g *generator) call(n *ast.CallExpr) ast.Visitor {
 func (g *generator) condition(n *ast.IfStmt) {
 	cond := g.source(n.Cond)
 	if b, ok := n.Cond.(*ast.BinaryExpr); !ok || b.Op != token.EQL && b.Op != token.NEQ {
-		g.replace("negate", n.Cond, "!("+cond+")") // else it is the same as «compare»
+		g.replace("negate", n.Cond, "!("+cond+")") // with == or != it would be the same as «compare»
 	}
 	if n.Else == nil {
 		g.replace("drop", n.Cond, "false && ("+cond+")")
@@ -201,7 +202,7 @@ func (g *generator) condition(n *ast.IfStmt) {
 
 func (g *generator) drop(n ast.Node) { g.replace("drop", n, "if false { "+g.source(n)+" }") }
 
-// flip turns true into false. A name that was declared as such is left alone.
+// flip replaces true with false, and false with true, unless the file declares that name.
 func (g *generator) flip(n *ast.Ident) {
 	if n.Obj != nil {
 		return
@@ -214,7 +215,9 @@ func (g *generator) flip(n *ast.Ident) {
 	}
 }
 
-// zero gives back a zero value in the place of each result in turn.
+// zero adds mutants that return a zero value in the place of one result, one for each
+// result. If all results come from one call, it adds one mutant in which all are zero. A
+// return without results is dropped.
 func (g *generator) zero(n *ast.ReturnStmt) {
 	if len(n.Results) == 0 {
 		g.drop(n)
@@ -228,7 +231,7 @@ func (g *generator) zero(n *ast.ReturnStmt) {
 	instead := func(at ast.Node, results []string) {
 		g.add("zero", at.Pos(), n, "if true { return "+strings.Join(results, ", ")+" }; "+before)
 	}
-	if len(n.Results) != len(zeros) { // return f(): all of them at once
+	if len(n.Results) != len(zeros) { // return f(), which gives all results
 		instead(n, zeros)
 		return
 	}
@@ -258,7 +261,7 @@ func (g *generator) resultTypes() (types []string) {
 	return types
 }
 
-// isZero reports whether an expression plainly is a zero value already.
+// isZero reports whether an expression is plainly a zero value.
 func isZero(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.Ident:

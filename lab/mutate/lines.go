@@ -14,7 +14,7 @@ type span struct {
 	from, to int
 }
 
-// within keeps the mutants in the lines that a file names.
+// within returns the mutants in the lines that a file lists.
 func within(ms []mutant, name string) ([]mutant, error) {
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -1,14 +1,13 @@
 // Mutate breaks the pure packages on purpose, one small change at a time, and
-// asks the tests whether they noticed. A change that no test notices is a line that
-// is not tested. Nothing is written to the tree: the go command reads each broken file
-// through an overlay.
+// checks whether a test fails. If no test fails, the line is not tested. Nothing is
+// written to the tree: the go command reads each broken file through an overlay.
 //
 //	mutate -list            print every mutant
 //	mutate -n 50 -seed 7    try fifty of them, chosen by the seed
 //	mutate -all             try all of them
 //
-// A mutant that does not compile is not counted. A survivor that cannot matter
-// is listed with its reason in survivors.txt.
+// A mutant that does not compile is not counted. survivors.txt lists the mutants that
+// may survive because they change no behaviour that matters, each with the reason.
 package main
 
 import (
@@ -91,7 +90,8 @@ func readFlags(args []string) (options, error) {
 	return o, nil
 }
 
-// findRoot goes up to the module that is to be broken.
+// findRoot returns the nearest folder above the working directory, or the working
+// directory itself, that is the floodmark module.
 func findRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -146,7 +146,8 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return finish(o, result, out)
 }
 
-// finish prints and writes the result, and says whether it is good enough.
+// finish prints the result and writes it to o.json. It returns an error if too few mutants
+// were caught.
 func finish(o options, r report, out io.Writer) error {
 	r.print(out)
 	if o.json != "" {

@@ -15,16 +15,16 @@ import (
 	"time"
 )
 
-// A report is what became of the mutants.
+// A report counts the mutants by their outcome.
 type report struct {
 	Go        string           `json:"go"`
-	Exists    int              `json:"mutants"` // all there are
+	Exists    int              `json:"mutants"` // how many there were to choose from
 	Seed      uint64           `json:"seed,omitempty"`
-	Tried     int              `json:"tried"` // those that compile
+	Tried     int              `json:"tried"` // how many were tried and compile
 	Caught    int              `json:"caught"`
 	Survived  int              `json:"survived"`
-	Excused   int              `json:"excused"`   // survived with a reason; not counted in Percent
-	Broken    int              `json:"uncounted"` // do not compile
+	Excused   int              `json:"excused"`   // survived with an excuse; not counted in Percent
+	Broken    int              `json:"uncounted"` // how many do not compile
 	Percent   float64          `json:"percent"`
 	Seconds   int              `json:"seconds"`
 	Packages  map[string]tally `json:"packages"`
@@ -85,7 +85,8 @@ func (r *report) print(out io.Writer) {
 		r.Tried, r.Exists, r.Caught, r.Survived, r.Excused, r.Percent, r.Broken, r.Seconds)
 }
 
-// order puts the mutants in the order in which they are tried.
+// order returns the mutants in the order in which they are tried: shuffled by the seed,
+// unless all of them are tried.
 func order(o options, ms []mutant) []mutant {
 	ms = slices.Clone(ms)
 	if !o.all {
@@ -95,7 +96,7 @@ func order(o options, ms []mutant) []mutant {
 	return ms
 }
 
-// tryAll tries mutants until enough of them compiled, a few at a time.
+// tryAll tries mutants, o.parallel at a time, until o.n of them compiled.
 func tryAll(ctx context.Context, o options, ms []mutant, es excuses, out io.Writer) (report, error) {
 	r := report{Go: runtime.Version(), Exists: len(ms), Packages: map[string]tally{}}
 	want := len(ms)
@@ -111,7 +112,7 @@ func tryAll(ctx context.Context, o options, ms []mutant, es excuses, out io.Writ
 	err = inParallel(ctx, o.parallel, order(o, ms), func() bool { return r.Tried < want }, func(m mutant) (outcome, error) { return b.try(ctx, m) },
 		func(m mutant, got outcome) {
 			r.add(m, got, es)
-			if _, excused := es.find(m); got == survived && !excused { // said at once: the run may be ended early
+			if _, excused := es.find(m); got == survived && !excused { // printed at once, because the run may be interrupted
 				fmt.Fprintf(out, "survived  %s\n          %s\n          %s\n", m.ID(), m.Name(), m.Change())
 			}
 			if n := r.Tried + r.Broken; n%25 == 0 {
@@ -122,8 +123,8 @@ func tryAll(ctx context.Context, o options, ms []mutant, es excuses, out io.Writ
 	return r, err
 }
 
-// inParallel tries mutants with n workers, in order, for as long as more are
-// wanted. more and note are never called at the same time.
+// inParallel tries mutants in order with n workers, for as long as more returns true. It
+// never calls more and note at the same time.
 func inParallel(ctx context.Context, n int, ms []mutant, more func() bool, try func(mutant) (outcome, error), note func(mutant, outcome)) error {
 	var (
 		wg    sync.WaitGroup

@@ -13,9 +13,9 @@ type sound struct {
 	tested map[string]func() error
 }
 
-// unbroken makes sure, once for each package and before its first mutant, that
-// its tests pass while nothing is broken; otherwise every mutant would seem to be
-// caught. Packages that no mutant needs are not tested.
+// unbroken returns an error if the tests of a package fail while nothing is broken,
+// because then every mutant would seem to be caught. It runs them only once for each
+// package, before the first mutant that needs them.
 func (b bench) unbroken(ctx context.Context, pkg string) error {
 	b.sound.mu.Lock()
 	test := b.sound.tested[pkg]
@@ -28,7 +28,7 @@ func (b bench) unbroken(ctx context.Context, pkg string) error {
 }
 
 func (b bench) baseline(ctx context.Context, pkg string) error {
-	b.timeout *= 5 // on a busy machine they are slow, and hang nowhere
+	b.timeout *= 5 // without a mutant no test hangs, but on a busy machine tests are slow
 	out, err := b.test(ctx, pkg)
 	if err != nil {
 		return fmt.Errorf("the tests of %s fail without any mutant: %w\n%s", pkg, err, lastLines(out, 20))

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// An outcome says what the tests made of a mutant.
+// An outcome says whether the tests noticed a mutant.
 type outcome string
 
 // The outcomes.
@@ -27,13 +27,13 @@ const (
 type bench struct {
 	root    string
 	self    string   // this program, which limits what a test may use
-	through []string // packages whose tests see all others at work
+	through []string // packages whose tests run the code of all other packages
 	timeout time.Duration
 	sound   *sound
 }
 
-// try runs the tests that could notice m: first those of its own package,
-// which are the fastest, then those that see the package at work.
+// try runs the tests that could notice m: first the tests of its own package, which are the
+// fastest, then the tests of the packages in b.through.
 func (b bench) try(ctx context.Context, m mutant) (outcome, error) {
 	dir, err := os.MkdirTemp("", "mutate")
 	if err != nil {
@@ -62,7 +62,8 @@ func (b bench) try(ctx context.Context, m mutant) (outcome, error) {
 	return survived, nil
 }
 
-// packagesFor lists what to test, in order, as far as it exists.
+// packagesFor returns the packages whose tests are run, in order. It leaves out those of
+// b.through that have no tests.
 func (b bench) packagesFor(m mutant) []string {
 	pkgs := []string{m.pkg}
 	for _, d := range b.through {
@@ -73,8 +74,8 @@ func (b bench) packagesFor(m mutant) []string {
 	return pkgs
 }
 
-// overlay writes the broken file and the map that puts it in the place of the
-// good one.
+// overlay writes the broken file and the overlay for the go command that replaces the good
+// file with it. It returns the path of the overlay.
 func (b bench) overlay(dir string, m mutant) (string, error) {
 	original := filepath.Join(b.root, filepath.FromSlash(m.file))
 	text, err := os.ReadFile(original)
@@ -96,8 +97,8 @@ func (b bench) overlay(dir string, m mutant) (string, error) {
 	return overlay, os.WriteFile(overlay, data, 0o600)
 }
 
-// test runs the tests of one package. Tests of the tree itself look at other
-// things than behaviour and are left out.
+// test runs the tests of one package, except TestHouse, which checks the source and not the
+// behaviour.
 func (b bench) test(ctx context.Context, pkg string, extra ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 3*b.timeout) // compiling included
 	defer cancel()
@@ -109,7 +110,7 @@ func (b bench) test(ctx context.Context, pkg string, extra ...string) (string, e
 	cmd.Dir = b.root
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	// The go command starts others; they are ended together.
+	// The go command starts other processes. Killing the group ends them, too.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 10 * time.Second
@@ -121,14 +122,14 @@ func doesNotCompile(out string) bool {
 	return strings.Contains(out, "[build failed]") || strings.Contains(out, "[setup failed]")
 }
 
-// limitedWord makes this program start another one within limits.
+// limitedWord is the first argument that makes this program call [runLimited].
 const limitedWord = "run-limited"
 
-// maxTestBytes bounds the address space of a test: a mutant whose loop never
-// ends must not take the machine with it.
+// maxTestBytes bounds the address space of a test, because a mutant whose loop never ends
+// could use up the memory of the machine.
 const maxTestBytes = 4 << 30
 
-// runLimited becomes the given command.
+// runLimited replaces this process with the given command, within [maxTestBytes].
 func runLimited(args []string) error {
 	limit := syscall.Rlimit{Cur: maxTestBytes, Max: maxTestBytes}
 	if err := syscall.Setrlimit(syscall.RLIMIT_AS, &limit); err != nil {

@@ -16,10 +16,10 @@ import (
 // A scale is how large a measurement of the fleet is.
 type scale struct {
 	rounds   int
-	sessions int // of the comparison with one database
-	each     int // sessions for each database when there are several
-	length   time.Duration
-	sweep    []int // in flight, beside 64 and 256
+	sessions int           // in the comparison with one database
+	each     int           // sessions for each database when there are several
+	length   time.Duration // of a slice
+	sweep    []int         // numbers of events in flight, besides 64 and 256
 }
 
 func (o options) scale() scale {
@@ -29,35 +29,34 @@ func (o options) scale() scale {
 	return scale{rounds: o.rounds, sessions: 10_000, each: 2_500, length: sliceTime, sweep: []int{1, 4, 16}}
 }
 
-// perShard is how many are in flight for each database when there are several:
-// more databases are for more load.
+// perShard is how many events are in flight for each database when several are compared.
 const perShard = 64
 
 // shardCounts are the numbers of databases that are compared.
 func shardCounts() []int { return []int{1, 2, 4} }
 
-// fleetFigures are what a run found.
+// fleetFigures are the figures of a run.
 type fleetFigures struct {
 	Server string `json:"server"`
-	// Quick is a run that only shows that it can be run: too short to be believed.
+	// Quick says that the run was too short for its figures to mean anything.
 	Quick bool `json:"quick,omitempty"`
-	// Ratios are of one database with its synchronous replica.
+	// Ratios compare decisions with prebuilt rows and bare INSERTs in one database.
 	Ratios []figure `json:"ratios"`
-	// Sweep are whole decisions by how many are in flight, with one database.
+	// Sweep are whole decisions with one database, for different numbers in flight.
 	Sweep []sharded `json:"sweep"`
-	// Prebuilt are the same rows with nothing to decide.
+	// Prebuilt are the same with rows for which nothing is decided.
 	Prebuilt []sharded `json:"prebuilt"`
-	// Shards are whole decisions with several databases, 64 in flight for each: as
-	// fast as the machine lets all of them be.
+	// Shards are whole decisions with several databases, 64 in flight for each, as fast as
+	// the machine can.
 	Shards []sharded `json:"shards"`
-	// Paced are the same at the same rate for each database, which all of them
-	// together do not fill the machine with.
+	// Paced are the same at a fixed rate for each database. The rate is so low that even four
+	// databases do not use the whole machine.
 	Paced  []sharded `json:"paced"`
 	Flush  flushTime `json:"flush"`
 	Stored stored    `json:"stored"`
 }
 
-// fleet is the program that measures a node with replicated databases.
+// fleet measures a node with replicated databases.
 func fleet(ctx context.Context, o options) error {
 	e := newEvidence(ctx, "bench-fleet", o)
 	e.Races = races
@@ -98,7 +97,8 @@ type fleetRun struct {
 	found   fleetFigures
 }
 
-// races lets racers append behind the same entry, over four databases: one wins.
+// races lets racers append after the same entry in a journal of four databases. It returns an
+// error unless exactly one wins each race.
 func (f *fleetRun) races(ctx context.Context) error {
 	k, err := f.machine.keeper(ctx, len(f.machine.pairs), "races")
 	if err != nil {
@@ -159,12 +159,12 @@ func (f *fleetRun) one(ctx context.Context) error {
 		return err
 	}
 	if f.found.Quick {
-		return field.check(ctx, nil) // too short to count flushes by
+		return field.check(ctx, nil) // the run is too short to count flushes
 	}
 	return field.check(ctx, f.found.Ratios)
 }
 
-// race is a round that is not counted, then those that are.
+// race runs one round that is not counted, and then the counted rounds.
 func (f *fleetRun) race(ctx context.Context, lanes []*lane, inflight, rounds int) error {
 	fmt.Fprintf(os.Stderr, "%d in flight\n", inflight)
 	if err := race(ctx, lanes, inflight, 1, f.random); err != nil {
@@ -173,7 +173,7 @@ func (f *fleetRun) race(ctx context.Context, lanes []*lane, inflight, rounds int
 	return race(ctx, lanes, inflight, rounds, f.random)
 }
 
-// several compares one, two and four databases, with as much to do for each.
+// several compares one, two and four databases, with the same load for each database.
 func (f *fleetRun) several(ctx context.Context) error {
 	var lanes []*lane
 	for _, n := range shardCounts() {
@@ -209,7 +209,7 @@ func (f *fleetRun) several(ctx context.Context) error {
 		return err
 	}
 	for i, n := range shardCounts() {
-		rows, err := lanes[i].kept(ctx) // it fails if a database has another's session
+		rows, err := lanes[i].kept(ctx) // fails if a database has a session of another one
 		if err != nil {
 			return fmt.Errorf("%d databases: %w", n, err)
 		}
@@ -220,11 +220,12 @@ func (f *fleetRun) several(ctx context.Context) error {
 	return nil
 }
 
-// ofTheMost is how much of the rate that four databases reach here is asked of
-// them, when each has the same rate.
+// ofTheMost is the paced rate of a database as a share of the highest rate that each of four
+// databases reached.
 const ofTheMost = 0.6
 
-// rounds lets those with one, two and four databases take turns.
+// rounds lets the lanes with one, two and four databases take turns, and returns a figure for
+// each.
 func (f *fleetRun) rounds(ctx context.Context, lanes []*lane) (found []sharded, err error) {
 	fmt.Fprintf(os.Stderr, "%v databases, %d in flight for each, paced %v\n", shardCounts(), perShard, lanes[0].pace > 0)
 	for i := range 1 + f.scale.rounds {
@@ -253,8 +254,8 @@ func (f *fleetRun) rounds(ctx context.Context, lanes []*lane) (found []sharded, 
 	return found, nil
 }
 
-// bare makes the table of bare INSERTs: one of a database of its own, with the
-// same columns and keys as facts had when the goal was set.
+// bare makes the table of bare INSERTs in a database of its own. The table has the columns and
+// keys that the table facts had when the goal was set.
 func (m *fleetMachine) bare(ctx context.Context, sessions int) (*barePostgres, error) {
 	p := m.pairs[0]
 	dsn := fmt.Sprintf("host=%s user=postgres dbname=bare", p.dir)

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A sharded is what whole decisions, or prebuilt rows, used with so many databases
-// and so many in flight. All but rates and times is for one event.
+// A sharded holds what whole decisions or prebuilt rows used, with a number of databases and of
+// events in flight. The figures from Node to Received are for one event.
 type sharded struct {
 	Shards    int     `json:"shards"`
 	Inflight  int     `json:"inflight"`
@@ -27,14 +27,14 @@ type sharded struct {
 	Replica float64 `json:"replica_cpu_us"`
 	Flushes float64 `json:"flushes"`
 	Commits float64 `json:"commits"`
-	// Statements are by what they are for.
+	// Statements are the numbers of statements by what they are for.
 	Statements map[string]float64 `json:"statements"`
 	Log        float64            `json:"log_bytes"`
 	Sent       float64            `json:"sent_bytes"`     // by the node to its databases
 	Received   float64            `json:"received_bytes"` // by the node
-	// Crossing are statements of transactions that cross databases, all of them.
+	// Crossing is the number of all statements of transactions over several databases.
 	Crossing int64 `json:"crossing_statements"`
-	// Connections are those of the node to the database that has most of them.
+	// Connections is the number of the node's connections to the database to which it has most.
 	Connections int `json:"connections,omitempty"`
 
 	NodeOfOne   *ofOne `json:"node_cpu_of_one_shard,omitempty"`
@@ -43,8 +43,8 @@ type sharded struct {
 	FlushOfOne  *ofOne `json:"flushes_of_one_shard,omitempty"`
 }
 
-// An ofOne is a figure with several databases, as a share of that with one: the
-// median and the quartiles over rounds.
+// An ofOne is a figure with several databases, divided by that with one database: the
+// median and the quartiles over the rounds.
 type ofOne struct {
 	Ratio float64 `json:"ratio"`
 	Lower float64 `json:"lower_quartile"`
@@ -53,11 +53,11 @@ type ofOne struct {
 	Met   bool    `json:"met"`
 }
 
-// mostOfOne is what an event may cost with several databases, of what it costs
-// with one.
+// mostOfOne is how much an event with several databases may use at most, as a multiple of what an
+// event with one database uses.
 const mostOfOne = 1.10
 
-// used sums up what all slices used.
+// usage returns what all slices of the lane used.
 func (l *lane) usage() (all usage) {
 	for _, u := range l.used {
 		all = all.plus(u, 1)
@@ -65,7 +65,7 @@ func (l *lane) usage() (all usage) {
 	return all
 }
 
-// sum is what a lane used, for an event.
+// sum returns what the lane used for an event.
 func (l *lane) sum(shards, inflight int) sharded {
 	all := l.usage()
 	per := func(n int64) float64 { return round(float64(n) / float64(all.events)) }
@@ -85,7 +85,7 @@ func (l *lane) sum(shards, inflight int) sharded {
 	return s
 }
 
-// compare holds a lane against the one with one database, round by round.
+// compare compares a lane with the lane that has one database, round by round.
 func (s *sharded) compare(l, one *lane) {
 	of := func(f func(usage) float64) *ofOne {
 		var all []float64
@@ -105,7 +105,7 @@ func (s *sharded) compare(l, one *lane) {
 	s.FlushOfOne = of(func(u usage) float64 { return float64(u.flushes) })
 }
 
-// metered is a comparison's figure with the flushes that the meters counted.
+// metered returns the figure of a comparison, with the flushes that the meters counted.
 func (c comparison) metered(inflight int) figure {
 	f := c.figure(inflight)
 	mine, his := c.mine.usage(), c.his.usage()
@@ -114,17 +114,17 @@ func (c comparison) metered(inflight int) figure {
 	return f
 }
 
-// A stored is what a decision leaves on a server's disk.
+// A stored is what decisions take on a server's disk.
 type stored struct {
 	Facts         int64   `json:"facts"`
 	FactsPerEvent float64 `json:"facts_per_decision"`
-	// Bytes are for one fact: tables, and of them their indexes.
+	// Bytes is the size of all tables for one fact, with their indexes.
 	Bytes float64 `json:"bytes_per_fact"`
+	// Index is the size of the indexes alone for one fact.
 	Index float64 `json:"index_bytes_per_fact"`
 }
 
-// stored measures a database: all its tables, snapshots and indexes of contents
-// included.
+// stored measures all tables of a database, including snapshots and the indexes of contents.
 func (m *fleetMachine) stored(ctx context.Context, database string, facts int64) (s stored, err error) {
 	c, err := connectServer(ctx, fmt.Sprintf("host=%s user=postgres dbname=%s", m.pairs[0].dir, database))
 	if err != nil {
@@ -141,11 +141,10 @@ func (m *fleetMachine) stored(ctx context.Context, database string, facts int64)
 	return stored{Facts: facts, FactsPerEvent: factsPerEvent, Bytes: per(all), Index: per(index)}, nil
 }
 
-// factsPerEvent is what a decision writes down: that it was asked, and what was
-// decided.
+// factsPerEvent is how many facts a decision writes: the call, and what was decided about it.
 const factsPerEvent = 2
 
-// A flushTime is how long the disk takes.
+// A flushTime is how long a flush to the disk takes.
 type flushTime struct {
 	P50 float64 `json:"p50_us"`
 	P99 float64 `json:"p99_us"`
@@ -156,10 +155,10 @@ const (
 	flushBytes = 16 << 10
 )
 
-// timeFlushes appends to a file and waits for the disk, time and again, while
-// nothing else writes.
+// timeFlushes measures how long it takes to flush flushBytes to the disk, while nothing else
+// writes.
 func timeFlushes(dir string) (t flushTime, err error) {
-	f, err := os.Create(filepath.Join(dir, "flush")) // it goes with the folder
+	f, err := os.Create(filepath.Join(dir, "flush")) // removed with its folder
 	if err != nil {
 		return t, err
 	}

@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// A usage is what was used so far, or between two looks.
+// A usage is what was used so far, or between two readings of a meter.
 type usage struct {
 	events                 int64
-	node, primary, replica time.Duration // computing
-	flushes                int64         // of the primaries' logs
-	log                    int64         // bytes the primaries wrote to their logs
-	sent, received         int64         // bytes that went between the node and its databases
-	calls                  map[string]int64
+	node, primary, replica time.Duration    // computing time
+	flushes                int64            // of the primaries' logs
+	log                    int64            // bytes the primaries wrote to their logs
+	sent, received         int64            // bytes, by the node to and from its databases
+	calls                  map[string]int64 // how many statements, by what they are for
 }
 
 func (u usage) minus(v usage) usage { return u.plus(v, -1) }
 
-// plus adds v so many times.
+// plus returns u with v added the given number of times.
 func (u usage) plus(v usage, times int64) usage {
 	longer := func(a, b time.Duration) time.Duration { return a + time.Duration(times*b.Nanoseconds()) }
 	sum := usage{
@@ -40,7 +40,7 @@ func (u usage) plus(v usage, times int64) usage {
 	return sum
 }
 
-// A meter looks at what a lane uses: this process, and the servers it writes to.
+// A meter measures what a lane uses in this process and in the servers it writes to.
 type meter struct {
 	pairs    []*pair
 	database string
@@ -68,7 +68,7 @@ func (m *meter) read(ctx context.Context) (u usage, err error) {
 	return u, nil
 }
 
-// flushed is how often the primaries have flushed their logs, for all clients.
+// flushed returns how often the primaries have flushed their logs, for all clients.
 func (m *meter) flushed(ctx context.Context) (sum int64, err error) {
 	for _, p := range m.pairs {
 		sql := "SELECT wal_sync FROM pg_stat_wal"
@@ -84,8 +84,8 @@ func (m *meter) flushed(ctx context.Context) (sum int64, err error) {
 	return sum, nil
 }
 
-// connections is how many the node has to the database that has most of them. It
-// keeps those it once opened, so these are all it ever needed.
+// connections returns how many connections the node has to the database to which it has most.
+// The node never closes a connection, so this is also the most it ever needed.
 func (m *meter) connections(ctx context.Context) (most int, err error) {
 	for _, p := range m.pairs {
 		var n int
@@ -97,7 +97,7 @@ func (m *meter) connections(ctx context.Context) (most int, err error) {
 	return most, nil
 }
 
-// count adds what a server wrote and which statements it ran for one database.
+// count adds to u what a server wrote to its log, and the statements it ran for one database.
 func (p *pair) count(ctx context.Context, database string, u *usage) error {
 	var at int64
 	if err := p.pool.QueryRow(ctx, "SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint").Scan(&at); err != nil {
@@ -120,7 +120,7 @@ func (p *pair) count(ctx context.Context, database string, u *usage) error {
 	return rows.Err()
 }
 
-// What statements are for. Crossing are those that end a transaction of several
+// What statements are for. callCrossing is for statements that end a transaction of several
 // databases.
 const (
 	callAppend   = "append"
@@ -132,7 +132,8 @@ const (
 	callOther    = "other"
 )
 
-// kindOf tells what a statement is for by what its text has and no other's.
+// kindOf returns what a statement is for, by a part of its text that only statements of that
+// kind have.
 func kindOf(query string) string {
 	for _, k := range []struct{ part, kind string }{
 		{"PREPARE TRANSACTION", callCrossing},
@@ -155,8 +156,8 @@ func kindOf(query string) string {
 	return callOther
 }
 
-// ownTraffic is what this process has written and read. While a lane runs, all but
-// a few of these bytes go to and come from databases.
+// ownTraffic returns how many bytes this process has written and read. While a lane runs, almost
+// all of them go to databases or come from them.
 func ownTraffic() (written, read int64, err error) {
 	data, err := os.ReadFile("/proc/self/io")
 	if err != nil {
@@ -175,8 +176,8 @@ func ownTraffic() (written, read int64, err error) {
 	return written, read, nil
 }
 
-// computed is how long two sets of servers have computed, with all processes they
-// started, also those that have ended.
+// computed returns the computing times of two sets of servers. They include all processes that
+// the servers started, even if they have ended.
 func computed(primaries, replicas map[int]bool) (of, other time.Duration, err error) {
 	list, err := os.ReadDir("/proc")
 	if err != nil {
@@ -189,7 +190,7 @@ func computed(primaries, replicas map[int]bool) (of, other time.Duration, err er
 		}
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err != nil {
-			continue // it has ended, and its parent counts it
+			continue // it has ended, so its time is in its parent's
 		}
 		parent, own, ended, ok := parseStat(string(data))
 		if !ok {
@@ -209,10 +210,10 @@ func computed(primaries, replicas map[int]bool) (of, other time.Duration, err er
 	return of, other, nil
 }
 
-// parseStat reads a line of /proc/PID/stat: who started it, what it computed, and
-// what those it waited for did.
+// parseStat reads a line of /proc/PID/stat. It returns the parent of the process, its computing
+// time, and that of its children that have ended.
 func parseStat(line string) (parent int, own, ended time.Duration, ok bool) {
-	end := strings.LastIndex(line, ") ") // a name may hold anything
+	end := strings.LastIndex(line, ") ") // the last, because the name in brackets may contain any text
 	ok = end >= 0
 	rest := line[end+1:]
 	fields := strings.Fields(rest)
@@ -229,13 +230,13 @@ func parseStat(line string) (parent int, own, ended time.Duration, ok bool) {
 	return n[0], time.Duration(n[1]+n[2]) * tick, time.Duration(n[3]+n[4]) * tick, true
 }
 
-// watch looks at what is used before a slice, and returns what looks afterwards.
-// Without a meter both do nothing.
+// watch reads the meter before a slice. It returns a function that reads the meter after the
+// slice and keeps the difference in l.used. Without a meter both do nothing.
 func (l *lane) watch(ctx context.Context, inflight int) (after func(ctx context.Context, events int64) error, err error) {
 	if l.meter == nil {
 		return func(context.Context, int64) error { return nil }, nil
 	}
-	// What a node looks at after a pause, it has looked at before the slice.
+	// So that the lookups which a node makes only after a pause come before the slice.
 	if _, err := l.rinse(ctx, min(inflight, bareConnections)); err != nil {
 		return nil, err
 	}
@@ -254,22 +255,21 @@ func (l *lane) watch(ctx context.Context, inflight int) (after func(ctx context.
 		}
 		u := now.minus(before)
 		u.events = events
-		// A server's process tells of its flushes when it next ends a transaction, a
-		// second later or more. So there is one more, of each, which is not counted.
+		// A server process reports its flushes when it next ends a transaction, but not within
+		// a second. So each process has to end one more, whose flush is not counted.
 		time.Sleep(statsTime)
 		rinsed, err := l.rinse(ctx, min(inflight, bareConnections))
 		if err != nil {
 			return err
 		}
 		end, err := l.meter.flushed(ctx)
-		u.flushes = max(0, end-flushed-rinsed) // those of the first rinse are told late
+		u.flushes = max(0, end-flushed-rinsed) // the flushes of the first rinse were reported late
 		l.used = append(l.used, u)
 		return err
 	}, nil
 }
 
-// rinse writes a few events that are not measured, and returns with how many
-// commits.
+// rinse writes a few events that are not measured, and returns how many commits that took.
 func (l *lane) rinse(ctx context.Context, inflight int) (commits int64, err error) {
 	before, err := l.meter.read(ctx)
 	if err != nil {

@@ -22,24 +22,24 @@ type pair struct {
 	dsn          string // of its superuser
 	pool         *pgxpool.Pool
 	pids         [2]int // of the primary and of its replica
-	newer        bool   // it counts flushes in pg_stat_io
+	newer        bool   // PostgreSQL 18 or later, which counts flushes in pg_stat_io
 }
 
-// A fleetMachine is where the fleet is measured: several pairs that know nothing
-// of each other.
+// A fleetMachine holds the independent pairs with which the fleet is measured.
 type fleetMachine struct {
 	parent, script string
 	pairs          []*pair
 }
 
-// startPairs starts so many pairs. The caller stops them.
+// startPairs starts n pairs. The caller must stop the machine if it is not nil, even after an
+// error.
 func startPairs(ctx context.Context, root string, n int) (*fleetMachine, error) {
 	parent, err := os.MkdirTemp("", "fm")
 	if err != nil {
 		return nil, err
 	}
 	m := &fleetMachine{parent: parent, script: filepath.Join(root, ".ci", "postgres")}
-	if err := os.Chmod(parent, 0o755); err != nil { // the servers' user must get there
+	if err := os.Chmod(parent, 0o755); err != nil { // the servers' user needs access
 		return m, err
 	}
 	for i := range n {
@@ -78,8 +78,8 @@ func (m *fleetMachine) run(ctx context.Context, args ...string) (string, error) 
 	return strings.TrimSpace(string(out)), nil
 }
 
-// start starts a server that counts its statements, then its replica, and waits
-// until no commit is acknowledged without it.
+// start starts a server that counts its statements, and then its replica. It waits until the
+// server acknowledges no commit without the replica.
 func (m *fleetMachine) start(ctx context.Context, p *pair) (err error) {
 	if p.dsn, err = m.run(ctx, "start", p.dir); err != nil {
 		return err
@@ -123,7 +123,7 @@ func (m *fleetMachine) start(ctx context.Context, p *pair) (err error) {
 // followWithin is how long a replica may take to be synchronous.
 const followWithin = time.Minute
 
-// follow waits until the replica is one that commits wait for.
+// follow waits until commits wait for the replica.
 func (p *pair) follow(ctx context.Context) error {
 	for began := time.Now(); time.Since(began) < followWithin; time.Sleep(50 * time.Millisecond) {
 		var n int
@@ -137,7 +137,7 @@ func (p *pair) follow(ctx context.Context) error {
 	return fmt.Errorf("its replica is not synchronous after %s", followWithin)
 }
 
-// postmaster is the number of a server's first process.
+// postmaster returns the process ID of a server's first process.
 func postmaster(dir string) (int, error) {
 	data, err := os.ReadFile(filepath.Join(dir, "data", "postmaster.pid"))
 	if err != nil {
@@ -162,8 +162,8 @@ func execAll(ctx context.Context, dsn string, statements ...string) error {
 	return nil
 }
 
-// ranges spread the shards evenly over databases of one name in the first n
-// servers.
+// ranges spreads the shards evenly over the first n servers, and over databases of the same name
+// in them.
 func (m *fleetMachine) ranges(n int, database, user string) []postgresjournal.Range {
 	list := make([]postgresjournal.Range, n)
 	for i := range list {
@@ -175,8 +175,8 @@ func (m *fleetMachine) ranges(n int, database, user string) []postgresjournal.Ra
 	return list
 }
 
-// keeper opens a journal in new databases of the first n servers, as a node does:
-// by a login that may add facts and read them, no more.
+// keeper opens a journal in new databases of the first n servers. As a node does, it uses a login
+// that may only add and read facts.
 func (m *fleetMachine) keeper(ctx context.Context, n int, database string) (keeper, error) {
 	for _, p := range m.pairs[:n] {
 		if err := execAll(ctx, p.dsn, "CREATE DATABASE "+database); err != nil {
@@ -217,7 +217,7 @@ func (m *fleetMachine) keeper(ctx context.Context, n int, database string) (keep
 	}, nil
 }
 
-// countRows counts the facts in a database, and those that should be in another.
+// countRows counts the facts in a database, and those of them that belong into another one.
 func countRows(ctx context.Context, r postgresjournal.Range) (rows, foreign int64, err error) {
 	c, err := pgx.Connect(ctx, r.DSN)
 	if err != nil {

@@ -21,11 +21,12 @@ import (
 
 // How a store of many sessions is made.
 const (
-	// wave sessions are written at the same time, event by event, so that the
-	// entries of one session lie far apart in the file, as in life.
+	// wave is how many sessions are written at the same time, event by event. The entries
+	// of one session are therefore far apart in the file, as they are in a real store.
 	wave = 10_000
-	// Every so manieth session is long: it has longCalls calls and snapshots.
+	// longEvery says that one session of so many is long. A long session has snapshots.
 	longEvery = 500
+	// longCalls is how many calls a long session has.
 	longCalls = 100
 	// sharedPage is how many sessions read the same second page.
 	sharedPage = 100
@@ -34,8 +35,8 @@ const (
 // long reports whether session i is a long one.
 func long(i int) bool { return i%longEvery == longEvery-1 }
 
-// A generator writes sessions as the monitor would have, from one recorded
-// life: names, digests, indexes and hashes are each session's own.
+// A generator writes sessions as the monitor would have written them. It copies one recorded
+// session and gives each copy its own names, digests, indexes and hashes.
 type generator struct {
 	journal journal.Journal
 	rules   config.Rules
@@ -52,7 +53,7 @@ func generate(ctx context.Context, dir string, n int) (err error) {
 		return err
 	}
 	g := &generator{key: keys.Index, name: sessionName(9_999_999)}
-	// A life is one turn with more rounds than people let an agent go.
+	// A session is one turn with more rounds than the shipped cap allows.
 	if err := errors.Join(os.MkdirAll(filepath.Dir(paths.Policy), 0o700), os.WriteFile(paths.Policy, []byte("version: 1\nmaxIterations: 10000\n"), 0o600)); err != nil {
 		return err
 	}
@@ -92,7 +93,7 @@ func generate(ctx context.Context, dir string, n int) (err error) {
 	return nil
 }
 
-// wave writes a number of sessions at once.
+// wave writes n sessions at the same time.
 func (g *generator) wave(ctx context.Context, first, n int) error {
 	all := make([]session, n)
 	err := each(n, func(i int) error {
@@ -118,7 +119,7 @@ func (g *generator) wave(ctx context.Context, first, n int) error {
 	return g.longOnes(ctx, first, n)
 }
 
-// longOnes lives through the long sessions of a wave with a real monitor.
+// longOnes writes the long sessions of a wave, which a real monitor judges.
 func (g *generator) longOnes(ctx context.Context, first, n int) error {
 	return each(n, func(i int) error {
 		if !long(first + i) {
@@ -154,7 +155,7 @@ func each(n int, f func(i int) error) error {
 	})
 }
 
-// A session is one that is being written.
+// A session is a session that is being written.
 type session struct {
 	name  journal.Session
 	last  journal.Link
@@ -170,7 +171,7 @@ func (g *generator) prepare(s *session, i int) error {
 		s.pages[n].Digest = floodmark.DigestOf(text)
 		s.says = append(s.says, [2][]byte{[]byte(old.String()), []byte(s.pages[n].Digest.String())})
 		if n == 1 && i%sharedPage != 0 {
-			continue // another session brings its index
+			continue // another session writes its index
 		}
 		var err error
 		if s.pages[n].Postings, err = g.key.Postings(text).MarshalBinary(); err != nil {
@@ -204,11 +205,11 @@ func (g *generator) add(b *journal.Batch, event int, s *session) {
 	}
 }
 
-// pageEvent is the event that brings the first page.
+// pageEvent is the number of the event whose result is the first page.
 const pageEvent = 3
 
-// pageOf is what session i read: a page of its own, and one that others read
-// too.
+// pageOf returns the n-th page that session i read. Page 0 is its own. Page 1 is the same for
+// sharedPage sessions.
 func pageOf(i, n int) string {
 	if n == 0 {
 		return page(string(sessionName(i)), n)
@@ -216,7 +217,8 @@ func pageOf(i, n int) string {
 	return page(fmt.Sprintf("news-%08d", i/sharedPage), n)
 }
 
-// changes are what one session's facts say instead of the recorded ones.
+// changes are replacements in the recorded facts for one session: pairs of the old text and the
+// new one.
 type changes [][2][]byte
 
 func (c changes) in(body []byte) []byte {
@@ -227,15 +229,15 @@ func (c changes) in(body []byte) []byte {
 			if at < 0 {
 				break
 			}
-			copy(rest[at:], pair[1]) // they are equally long
+			copy(rest[at:], pair[1]) // both texts are equally long
 			rest = rest[at+len(pair[0]):]
 		}
 	}
 	return body
 }
 
-// sum is the hash of an entry, as the journal makes it: the daemon refuses
-// sessions with another one.
+// sum returns the hash of an entry, as the journal makes it. The daemon refuses a session
+// with wrong hashes.
 func sum(e journal.Entry) journal.Hash {
 	b := make([]byte, 0, 128+len(e.Body))
 	b = binary.BigEndian.AppendUint64(b, e.Seq)

@@ -33,11 +33,10 @@ const (
 	startTime      = 2 * time.Minute
 )
 
-// An asker has an event judged, by whatever way, and knows what that has cost
-// so far.
+// An asker has events judged, through a socket or in this process.
 type asker interface {
 	ask(ctx context.Context, worker int, ev hook.Event) error
-	cpu() time.Duration
+	cpu() time.Duration // the computing time of all events so far
 }
 
 // inside asks a monitor in this process.
@@ -60,7 +59,7 @@ type node struct {
 // perClient is how many connections one client keeps open.
 const perClient = 16
 
-// start starts the real program and asks it until it answers.
+// start starts floodmark serve and waits for its first answer.
 func start(ctx context.Context, o options, dir string, session int) (*node, error) {
 	n := &node{cmd: exec.CommandContext(ctx, o.program, "serve", "--dir", dir)}
 	n.cmd.Stderr = os.Stderr
@@ -98,7 +97,7 @@ func (n *node) end(how syscall.Signal) error {
 	}
 	err := n.cmd.Wait()
 	if how == syscall.SIGKILL {
-		return nil // it did not end well, as it should
+		return nil // a killed process ends with an error
 	}
 	return err
 }
@@ -108,16 +107,16 @@ func (n *node) ask(ctx context.Context, worker int, ev hook.Event) error {
 	return answered(ev, reply, err)
 }
 
-// tick is the unit in which Linux tells what a process computed.
+// tick is the unit in which Linux counts the computing time of a process.
 const tick = 10 * time.Millisecond
 
-// cpu is what the daemon has computed; 0 where the system does not say.
+// cpu returns the computing time of the daemon, or 0 if the system does not say.
 func (n *node) cpu() time.Duration {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", n.cmd.Process.Pid))
 	if err != nil {
 		return 0
 	}
-	_, rest, _ := strings.Cut(string(data), ") ") // behind the name, which may hold anything
+	_, rest, _ := strings.Cut(string(data), ") ") // after the name of the program
 	fields := strings.Fields(rest)
 	if len(fields) < 13 {
 		return 0
@@ -130,7 +129,7 @@ func (n *node) cpu() time.Duration {
 	return time.Duration(user+system) * tick
 }
 
-// memory reads a line such as VmRSS of what the system says about the daemon.
+// memory returns a number of bytes from /proc/PID/status of the daemon, such as VmRSS.
 func (n *node) memory(name string) (int64, error) { return memoryOf(n.cmd.Process.Pid, name) }
 
 func memoryOf(pid int, name string) (int64, error) {
@@ -147,7 +146,7 @@ func memoryOf(pid int, name string) (int64, error) {
 	return 0, fmt.Errorf("the system does not say %s", name)
 }
 
-// askAll asks one question in each of the sessions, 64 at once.
+// askAll asks one question in each of the listed sessions, 64 at once.
 func askAll(ctx context.Context, a asker, list []int, k int) (spread50, error) {
 	var next atomic.Int64
 	var mu sync.Mutex // guards times
@@ -188,7 +187,7 @@ func millis(times []time.Duration, q float64) float64 {
 
 func ms(d time.Duration) float64 { return math.Round(d.Seconds()*10000) / 10 }
 
-// A draw are sessions that were chosen, none of them twice.
+// A draw holds randomly chosen sessions, no session twice.
 type draw struct{ disk, active, long []int }
 
 func newDraw(n int, r *rand.Rand) (d draw) {
@@ -207,8 +206,9 @@ func newDraw(n int, r *rand.Rand) (d draw) {
 	return d
 }
 
-// grow measures one store: starts, a cold disk, then cold, warm and long
-// sessions; first through the daemon's socket, then inside this process.
+// grow measures a node with one store: its starts, one of them with a cold disk, and then
+// cold, warm and long sessions. It measures sessions first through the daemon's socket, then
+// in this process.
 func grow(ctx context.Context, o options, dir string, n int) (grown, error) {
 	store := config.DirPaths(dir).Journal
 	r := rand.New(rand.NewPCG(o.seed, uint64(time.Now().UnixNano())))
@@ -237,8 +237,7 @@ func grow(ctx context.Context, o options, dir string, n int) (grown, error) {
 	return g, g.process(ctx, dir, newDraw(n, r))
 }
 
-// starts measures how soon a daemon answers after it was stopped, and after it
-// was killed while it worked.
+// starts measures how soon a daemon answers after it was stopped, and after it was killed.
 func (g *grown) starts(ctx context.Context, o options, dir string, d draw) error {
 	node, err := start(ctx, o, dir, d.active[0])
 	if err != nil {
@@ -292,7 +291,7 @@ func (g *grown) socket(ctx context.Context, o options, node *node, store string,
 	return g.work(ctx, o, node)
 }
 
-// process measures the same without a socket and without a second process.
+// process measures decisions without a socket and without a second process.
 func (g *grown) process(ctx context.Context, dir string, d draw) (err error) {
 	paths := config.DirPaths(dir)
 	keys, err := config.LoadKeys(paths.Keys, "floodmark/journal")
@@ -333,7 +332,7 @@ func (g *grown) process(ctx context.Context, dir string, d draw) (err error) {
 	return err
 }
 
-// dropCache makes the system forget what it remembers of a file.
+// dropCache removes a file from the system's memory.
 func dropCache(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -346,13 +345,13 @@ func dropCache(path string) error {
 	return unix.Fadvise(int(f.Fd()), 0, 0, unix.FADV_DONTNEED)
 }
 
-// readAll makes the system remember a file, as far as it fits.
+// readAll reads a file, so that as much of it as fits is in the system's memory.
 func readAll(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	_, err = io.Copy(struct{ io.Writer }{io.Discard}, f) // not by sendfile or the like
+	_, err = io.Copy(struct{ io.Writer }{io.Discard}, f) // a plain Writer, so that nothing like sendfile is used
 	return err
 }

@@ -21,7 +21,7 @@ import (
 
 const agent = "openclaw"
 
-// opening is what happens in every session first: the owner asks for
+// opening returns the first events of every session: the owner asks for
 // something, and two pages of about two kilobytes are read.
 func opening(id floodmark.SessionID) []hook.Event {
 	owner := floodmark.Origin{Kind: floodmark.FromSender, Sender: "owner", IsOwner: true}
@@ -38,7 +38,7 @@ func opening(id floodmark.SessionID) []hook.Event {
 	return events
 }
 
-// page is what a fetched page says; no two sessions read the same one.
+// page returns the text of a fetched page. No two sessions read the same page.
 func page(id string, n int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "News %d for %s. ", n, id)
@@ -48,9 +48,9 @@ func page(id string, n int) string {
 	return b.String()
 }
 
-// question is the k-th call of a session. Of eight, six read a file, which is
-// allowed; one fetches a page that the owner did not name and one is a mail
-// to a person whom only a page named: a person is asked about both.
+// question returns the k-th call of a session. Of eight calls, six read a file, which is
+// allowed. One fetches a page that the owner did not name, and one sends a mail to an address that a page
+// named. About these two a person is asked.
 func question(id floodmark.SessionID, k int) hook.Event {
 	call := fmt.Sprintf("c%06d", k)
 	switch {
@@ -69,9 +69,9 @@ func toolCall(id floodmark.SessionID, call, tool, args string) hook.Event {
 	return hook.Event{Agent: agent, Session: id, Point: hook.BeforeToolCall, Call: hook.Call{ID: floodmark.CallID(call), Name: tool, Args: json.RawMessage(args)}}
 }
 
-// answered says what is wrong with an answer. A bench that is answered something else than it
-// believes measures something else: pages that the owner did not name and mails to people whom a page
-// named are asked about, all else is allowed.
+// answered returns an error unless an event got the expected answer, because with another answer
+// the bench would measure other work. A person must be asked about pages that the owner did
+// not name and about mails. Everything else must be allowed.
 func answered(ev hook.Event, reply hook.Reply, err error) error {
 	want := floodmark.Allow
 	if ev.Point == hook.BeforeToolCall && (ev.Call.Name == "send_email" || strings.Contains(string(ev.Call.Args), "https://news.example/more/")) {
@@ -83,11 +83,14 @@ func answered(ev hook.Event, reply hook.Reply, err error) error {
 	return err
 }
 
-// shippedRules are what a new installation judges by, and codingRules those for coding agents,
-// but for the cap on rounds: what is measured is one turn with thousands.
+// shippedRules returns the rules of a new installation, with a higher cap on rounds.
 func shippedRules() (kernel.Rules, error) { return rulesOf("assistant") }
-func codingRules() (kernel.Rules, error)  { return rulesOf("coding") }
 
+// codingRules returns the rules for coding agents, with a higher cap on rounds.
+func codingRules() (kernel.Rules, error) { return rulesOf("coding") }
+
+// rulesOf returns the rules of a profile. Their cap on rounds is higher, because the measured
+// sessions are one turn with thousands of rounds.
 func rulesOf(profile string) (kernel.Rules, error) {
 	p, problems := policy.Load(policy.Layer{Name: "bench", Data: []byte("version: 1\nprofile: " + profile + "\nmaxIterations: 10000\n")})
 	if problems.Failed() {
@@ -97,11 +100,12 @@ func rulesOf(profile string) (kernel.Rules, error) {
 	return kernel.NewRules(p, c), err
 }
 
-// snapshotFrom makes sessions be written down as a whole after 64 facts. Most of these are only
-// asked, and calls do that four times later than results.
+// snapshotFrom makes the monitor write a snapshot of a session after 64 facts. It is a quarter of
+// that number because most of these sessions only have calls, and a session that has only calls
+// gets its snapshot four times later than one with results.
 const snapshotFrom = 16
 
-// newMonitor returns a monitor as the daemon makes one, without anyone to notify.
+// newMonitor returns a monitor as the daemon makes one, but without anyone to notify.
 func newMonitor(j journal.Journal, rules kernel.Rules, key provenance.Key, now func() time.Time, observe func(monitor.Observation)) (*monitor.Monitor, error) {
 	return monitor.New(configured(j, rules, key, now, observe))
 }
@@ -119,8 +123,8 @@ func configured(j journal.Journal, rules kernel.Rules, key provenance.Key, now f
 	}
 }
 
-// slowLife is a clock on which events are a minute apart: a session that asks a person about a
-// quarter of its calls may not ask so often in an hour.
+// slowLife returns a clock on which events are a minute apart, because a session may ask a person
+// only so often in an hour, and these sessions ask about a quarter of their calls.
 func slowLife() func() time.Time {
 	began, events := time.Now(), atomic.Int64{}
 	return func() time.Time { return began.Add(time.Duration(events.Add(1)) * time.Minute) }
@@ -140,7 +144,7 @@ func (r *recorder) Append(ctx context.Context, b journal.Batch) error {
 	return nil
 }
 
-// record lives through a session with so many calls and returns what each
+// record lets a monitor judge a session with so many calls, and returns the batch that each
 // event wrote.
 func (m *mix) record(ctx context.Context, rules kernel.Rules, key provenance.Key, id floodmark.SessionID, calls int) ([]journal.Batch, error) {
 	r := &recorder{Journal: journal.NewMemory()}
@@ -165,8 +169,8 @@ func (m *mix) record(ctx context.Context, rules kernel.Rules, key provenance.Key
 	return r.batches, nil
 }
 
-// merged joins what follows in one session to few batches. A snapshot stands
-// for the entry before it, so it ends one.
+// merged joins the batches of one session into few. A batch ends where one of the given batches
+// has a snapshot, because a snapshot shows the session after the last entry of its batch.
 func merged(batches []journal.Batch) []journal.Batch {
 	var out []journal.Batch
 	open := false

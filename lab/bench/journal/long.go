@@ -20,41 +20,42 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// How a long session is measured: from its first calls on, and as many at its end.
+// How a long session is measured, and the goals for it.
 const (
-	earlyCalls  = 1_000
-	windowCalls = 500
+	earlyCalls  = 1_000   // it is measured first after so many calls
+	windowCalls = 500     // the last calls before a measurement, whose times are taken
 	perMessage  = 200     // calls for each message of the owner
-	longGrowth  = 1.3     // of a decision at the end, of one at the beginning
-	longDisk    = 4 << 10 // for each call, when the log was moved into the store
+	longGrowth  = 1.3     // the most that a decision at the end may take, by one at the beginning
+	longDisk    = 4 << 10 // the most bytes on disk for each call, without SQLite's log
 
-	residentCalls = 20_000 // up to which a session takes no more
-	residentBytes = 150_000_000
+	residentCalls = 20_000      // up to so many calls, a session may take residentBytes
+	residentBytes = 150_000_000 // of memory
 )
 
-// An aged is what a session of so many calls costs. Times are of the computing thread.
+// An aged holds what a session costs after so many calls. Times are computing times of the thread,
+// except Longest.
 type aged struct {
 	Name     string  `json:"name"`
 	Calls    int     `json:"calls"`
 	P50      float64 `json:"decision_cpu_p50_us"`
 	P99      float64 `json:"decision_cpu_p99_us"`
 	Result   float64 `json:"result_cpu_p50_us"`
-	Longest  float64 `json:"longest_ms"` // by the clock, of all so far
+	Longest  float64 `json:"longest_ms"` // by the clock, of all events so far
 	Heap     int64   `json:"heap_bytes"`
 	Resident int64   `json:"resident_bytes"`
-	Most     int64   `json:"most_resident_bytes"`    // ever
-	Resting  int64   `json:"resting_resident_bytes"` // when nothing was done for some minutes
+	Most     int64   `json:"most_resident_bytes"`    // the most at any time
+	Resting  int64   `json:"resting_resident_bytes"` // after unused memory went back to the system
 	Disk     int64   `json:"disk_bytes"`
 	PerCall  float64 `json:"disk_bytes_a_call"`
-	// Growth are the times of a decision as shares of those at the beginning.
+	// Growth are P50 and P99 divided by those at the beginning of the session.
 	Growth []float64 `json:"p50_p99_growth,omitempty"`
 	Met    *bool     `json:"growth_and_disk_met,omitempty"`
 	Memory *bool     `json:"memory_met,omitempty"`
 }
 
-// A workday is one session of a coding agent that only reads and runs commands: all of it is
-// allowed. Each result has about two kilobytes, cut from another place of the texts, which
-// lie in a file: what is measured is the monitor's memory.
+// A workday is one session of a coding agent that only reads files and runs commands, all of which
+// is allowed. Each result has about two kilobytes, cut from another place of the texts. The texts
+// are in a file, because the memory of this process is measured.
 type workday struct {
 	texts   *os.File
 	sizes   []int64 // of each kind of text
@@ -100,7 +101,7 @@ func (w *workday) result(k int) (string, error) {
 	return string(text[:min(middleBytes, len(text))]), err
 }
 
-// step lives through one call and returns what the decision and its result computed.
+// step tells the monitor of one call and its result, and returns the computing time of each.
 func (w *workday) step(ctx context.Context) (decision, result time.Duration, err error) {
 	if w.calls%perMessage == 0 {
 		owner := floodmark.Origin{Kind: floodmark.FromSender, Sender: "owner", IsOwner: true}
@@ -132,7 +133,7 @@ func (w *workday) tell(ctx context.Context, ev hook.Event) (time.Duration, error
 	return took, answered(ev, reply, err)
 }
 
-// longDay is the program: one session of so many calls.
+// longDay measures one session of o.long calls.
 func longDay(ctx context.Context, o options) error {
 	e := newEvidence(ctx, "bench-long", o)
 	dir, err := os.MkdirTemp(o.dir, "bench-long-")
@@ -206,14 +207,15 @@ func longSession(ctx context.Context, o options, path string) (list []aged, err 
 	}
 }
 
-// grownFrom compares the end of a session with its beginning.
+// grownFrom compares a session with its beginning and says whether the goals for growth and disk
+// are met.
 func (a *aged) grownFrom(first aged) {
 	a.Growth = []float64{round(a.P50 / first.P50), round(a.P99 / first.P99)}
 	met := a.Growth[0] <= longGrowth && a.Growth[1] <= longGrowth && a.PerCall <= longDisk
 	a.Met = &met
 }
 
-// until lives until there were so many calls, and measures the last of them.
+// until goes on until the session has the given number of calls, and measures the last of them.
 func (w *workday) until(ctx context.Context, calls int) (aged, error) {
 	var decisions, results []time.Duration
 	for w.calls < calls {

@@ -1,11 +1,13 @@
-// Journal measures what being durable costs, on SQLite and PostgreSQL: the
-// whole decision beside the same engine with nothing to decide, beside bare
-// INSERTs, and beside a raw file. With -million it measures a node that knows
-// many sessions instead, with -precision a session that has seen a megabyte, with
-// -fleet a node with replicated databases.
+// Journal measures what a durable journal costs, on SQLite and PostgreSQL. It
+// compares whole decisions with rows in the same engine for which nothing is
+// decided, with bare INSERTs, and with appends to a raw file.
 //
-// One JSON object for each figure goes to standard output. It is a module of
-// its own, because it reaches into both engines.
+// With -million it measures a node that knows many sessions instead, with
+// -precision a session that has seen a megabyte, with -long a session of many
+// calls, and with -fleet a node with replicated databases.
+//
+// One JSON object for each figure goes to standard output. The program is in a
+// module of its own, because it imports the drivers of both engines.
 package main
 
 import (
@@ -33,19 +35,20 @@ type options struct {
 	engines   string
 	mixes     string
 	profile   string
-	// sizes are the numbers of sessions to measure, and keep the folder their
-	// stores stay in.
+	// sizes are the numbers of sessions of the nodes to measure. Their stores are kept in the
+	// folder keep, if any. only says to make the stores and measure nothing.
 	sizes, keep, program, plot string
 	only, precision            bool
-	// long is how many calls a session is to have that is measured instead, heap where its
-	// memory is written down.
+	// long is the number of calls of the one session to measure. A profile of its memory is
+	// written to heap, if any.
 	long int
 	heap string
-	// fleet measures replicated databases, quick only tries whether that works.
+	// fleet says to measure replicated databases. With quick it only tries whether that works.
 	fleet, quick bool
 }
 
-// busy reports whether a node that knows many sessions is to take in results.
+// busy reports whether a node that knows many sessions is also measured with the realistic mix,
+// in which it takes in results of tools.
 func (o options) busy() bool { return strings.Contains(o.mixes, "real") }
 
 func main() {
@@ -114,7 +117,7 @@ func run(ctx context.Context, o options) error {
 	return compare(ctx, o)
 }
 
-// evidence is what is kept of a run.
+// evidence is the record of a run.
 type evidence struct {
 	Suite    string    `json:"suite"`
 	Commit   string    `json:"commit"`
@@ -135,7 +138,7 @@ func newEvidence(ctx context.Context, suite string, o options) *evidence {
 	return e
 }
 
-// load is how busy the machine is, as it says itself.
+// load returns the load averages of the machine.
 func load() string {
 	data, err := os.ReadFile("/proc/loadavg")
 	if err != nil {
@@ -157,7 +160,7 @@ func (e *evidence) write(file string) error {
 	return os.WriteFile(file, append(data, '\n'), 0o644)
 }
 
-// commit names what was measured.
+// commit returns the commit of HEAD, and whether files outside docs differ from it.
 func commit(ctx context.Context) (hash string, modified bool) {
 	head, err := exec.CommandContext(ctx, "git", "rev-parse", "HEAD").Output()
 	if err != nil {

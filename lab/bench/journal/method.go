@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The method: contenders run in one process, in slices in random order, so that
-// whatever else the machine does meets all of them alike. Ratios are taken
-// within a round, then their median and quartiles over the rounds.
+// Contenders run in one process, in slices in random order, so that other load on the
+// machine affects all of them alike. Ratios are taken between slices of the same round.
+// A figure has their median and quartiles over the rounds.
 const (
 	leastRounds = 9
 	sliceTime   = 800 * time.Millisecond
@@ -28,41 +28,39 @@ var errSpent = errors.New("nothing is left to write")
 
 // A contender writes events to sessions of its own, in a closed loop.
 type contender interface {
-	// refill makes ready what the next slice needs; its time is not measured.
+	// refill prepares what the next slice needs, before the slice is timed.
 	refill(ctx context.Context) error
-	// one writes the next event of a session. No session is written to twice at
-	// once.
+	// one writes the next event of a session. It is never called twice at once for a session.
 	one(ctx context.Context, session int) error
-	// flushes is how often the disk was waited for so far; settle says that it
-	// was written to just now.
+	// flushes returns how often the contender has waited for the disk so far. settle says that
+	// it has just written, so the engine's count may need a moment.
 	flushes(ctx context.Context, settle bool) (int64, error)
-	// acknowledged is how many rows were promised so far, kept how many there
-	// are. Kept is asked last, and may close what it needs no more.
+	// acknowledged returns how many rows were acknowledged so far.
 	acknowledged() int64
+	// kept returns how many rows are in the store. It is the last call and may close the store.
 	kept(ctx context.Context) (int64, error)
 }
 
-// A lane is a contender in the race, with what was measured of it at one number
-// in flight.
+// A lane is a contender in the race and its measurements with one number of events in flight.
 type lane struct {
 	name string
 	contender
 
 	mu    sync.Mutex // guards queue and times
-	queue []int      // sessions, the one not written to for the longest time first
+	queue []int      // sessions, by the time of their last event, the earliest first
 	times []time.Duration
 
 	rates   []float64 // events per second, by slice
-	cpu     float64   // microseconds of this process, summed
+	cpu     float64   // computing time of this process in microseconds, for all slices
 	events  int64
 	flushed int64
 
-	// meter, if there is one, looks at all that a slice uses, which is kept in used.
+	// meter, if any, measures what each slice uses.
 	meter *meter
-	used  []usage
-	// length is how long a slice is; sliceTime if nothing is said.
+	used  []usage // by slice
+	// length is how long a slice is. If it is 0, a slice is sliceTime long.
 	length time.Duration
-	// pace is how many events a second may begin; 0 for as many as can.
+	// pace is how many events may begin in a second. If it is 0, there is no limit.
 	pace float64
 }
 
@@ -100,7 +98,7 @@ func (l *lane) putBack(session int) {
 	l.queue = append(l.queue, session)
 }
 
-// slice runs the contender for a while with so many in flight.
+// slice runs the contender for l.length with so many events in flight.
 func (l *lane) slice(ctx context.Context, inflight int) error {
 	if err := l.refill(ctx); err != nil {
 		return fmt.Errorf("%s: %w", l.name, err)
@@ -109,7 +107,7 @@ func (l *lane) slice(ctx context.Context, inflight int) error {
 	if err != nil {
 		return err
 	}
-	runtime.GC() // so that none pays for the garbage of another
+	runtime.GC() // so that no contender collects the garbage of another
 	watched, err := l.watch(ctx, inflight)
 	if err != nil {
 		return err
@@ -154,7 +152,7 @@ func (l *lane) slice(ctx context.Context, inflight int) error {
 	return err
 }
 
-// turns returns what waits for one's turn.
+// turns returns a function that waits until the next event may begin by l.pace.
 func (l *lane) turns(began time.Time) func() {
 	if l.pace <= 0 {
 		return func() {}
@@ -165,7 +163,7 @@ func (l *lane) turns(began time.Time) func() {
 	}
 }
 
-// counted is how often the disk was waited for, unless a meter counts that.
+// counted returns how often the contender has waited for the disk, or 0 if a meter counts that.
 func (l *lane) counted(ctx context.Context, settle bool) (int64, error) {
 	if l.meter != nil {
 		return 0, nil
@@ -173,7 +171,7 @@ func (l *lane) counted(ctx context.Context, settle bool) (int64, error) {
 	return l.flushes(ctx, settle)
 }
 
-// race runs all lanes in so many rounds.
+// race runs all lanes for the given number of rounds.
 func race(ctx context.Context, lanes []*lane, inflight, rounds int, r *rand.Rand) error {
 	for _, l := range lanes {
 		l.reset()
@@ -191,7 +189,7 @@ func race(ctx context.Context, lanes []*lane, inflight, rounds int, r *rand.Rand
 func cpuTime() time.Duration {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
-		return 0 // it is shown, not judged by
+		return 0 // the time is only shown, and no goal is set for it
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -19,9 +19,9 @@ const (
 	goalFirst  = 2000 // milliseconds
 )
 
-// A grown is what was measured of a node that knows so many sessions. Times are
-// in milliseconds, of a durable decision with 64 in flight as the agent's side
-// of the socket sees it, or inside one process.
+// A grown holds the figures of a node that knows so many sessions. Times are in milliseconds.
+// Socket and Process are of durable decisions with 64 in flight: Socket as the agent's side of
+// the socket measures them, Process without a socket in one process.
 type grown struct {
 	Sessions   int   `json:"sessions"`
 	StoreBytes int64 `json:"store_bytes"`
@@ -33,7 +33,7 @@ type grown struct {
 	Active          int     `json:"active_sessions"`
 	ActiveBytes     int64   `json:"active_rss_bytes"`
 	PeakBytes       int64   `json:"peak_rss_bytes"`
-	ActiveInSeconds float64 `json:"active_within_seconds"` // how long it took to use all of them
+	ActiveInSeconds float64 `json:"active_within_seconds"` // for one decision in each active session
 
 	Socket  latencies `json:"socket"`
 	Process latencies `json:"in_process"`
@@ -41,28 +41,25 @@ type grown struct {
 	Busy *busy `json:"realistic_mix,omitempty"`
 }
 
-// latencies are percentiles of decisions: in sessions the daemon remembers, in
-// sessions it must read, in those of 200 facts with a snapshot, and in those it
-// must read from the disk itself.
+// latencies are percentiles of decisions in four kinds of sessions.
 type latencies struct {
-	Warm     spread50 `json:"warm"`
-	Cold     spread50 `json:"cold"`
-	ColdLong spread50 `json:"cold_200_facts"`
-	ColdDisk spread50 `json:"cold_disk"`
+	Warm     spread50 `json:"warm"`           // the daemon remembers the session
+	Cold     spread50 `json:"cold"`           // it must read the session from the store
+	ColdLong spread50 `json:"cold_200_facts"` // the same for a session of 200 facts with a snapshot
+	ColdDisk spread50 `json:"cold_disk"`      // the store is not in the system's memory, either
 }
 
 type spread50 struct {
 	P50       float64 `json:"p50_ms"`
 	P99       float64 `json:"p99_ms"`
 	PerSecond float64 `json:"per_second"`
-	// CPU is what the daemon computed for one of them, in milliseconds: a busy
-	// machine changes it least. In one process it includes who asks.
+	// CPU is the computing time of the daemon for one decision, in milliseconds. A busy machine
+	// changes it less than the other times. In one process it includes the asking.
 	CPU   float64 `json:"cpu_ms"`
 	Count int     `json:"count"`
 }
 
-// million measures nodes that know many sessions, each size in a store of its
-// own.
+// million measures nodes that know many sessions. Each number of sessions has a store of its own.
 func million(ctx context.Context, o options) error {
 	var sizes []int
 	for word := range strings.SplitSeq(o.sizes, ",") {
@@ -110,7 +107,7 @@ func million(ctx context.Context, o options) error {
 	return e.write(o.json)
 }
 
-// made makes a store unless it is there, wholly.
+// made makes a store in dir, unless a complete one is there.
 func made(ctx context.Context, dir string, n int) error {
 	done := filepath.Join(dir, "made")
 	_, err := os.Stat(done)

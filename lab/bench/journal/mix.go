@@ -11,26 +11,27 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// A mix is what sessions are asked while they are measured.
+// A mix says which events the sessions have while they are measured.
 type mix struct {
-	name     string // in front of a figure's; empty for the usual one
+	name     string // comes before the name of a figure; empty for the usual mix
 	sessions int
-	// A session has been asked before+i%spread times when measuring begins.
+	// Session i has had before+i%spread events after its opening when measuring begins.
 	before, spread int
-	// life is how long the recorded session is. No session is asked so often.
+	// life is how many of these events the recorded session has. No session has so many.
 	life int
-	// ready is how many events of a session are made ready for a slice of
-	// prebuilt rows: enough for 75,000 events a second.
+	// ready is how many events of a session are prepared for a slice of prebuilt rows. They
+	// are enough for 75,000 events a second.
 	ready    int
 	opening  func(id floodmark.SessionID) []hook.Event
 	question func(id floodmark.SessionID, k int) hook.Event
 }
 
-// calls is how often session i was asked before anything is measured.
+// calls returns how many events session i has had after its opening when measuring begins.
 func (m *mix) calls(i int) int { return m.before + i%m.spread }
 
-// began is where a session of the prebuilt life begins: where that of the
-// decider does, which has been asked once more.
+// began returns the number of events that session i of the prebuilt rows has when measuring
+// begins. The decider's has as many, because the decider handles one more event in each session
+// before it is measured.
 func (m *mix) began(i int) int { return len(m.opening("")) + m.calls(i) + 1 }
 
 // mixOf returns a mix by its name on the command line.
@@ -44,22 +45,21 @@ func mixOf(name string, seed uint64) (*mix, error) {
 	return nil, fmt.Errorf("there is no mix called %q: usual or real", name)
 }
 
-// usualMix is a node with many small sessions that are only asked.
+// usualMix returns the mix of a node with many small sessions that only have calls.
 func usualMix() *mix {
 	return &mix{sessions: 10_000, spread: 32, life: 400, ready: 6, opening: opening, question: question}
 }
 
-// The realistic mix: of ten events three bring a tool's result. Their sizes are
-// log-normal with these two quantiles. A session has taken in about fifty when
-// measuring begins.
+// In the realistic mix three of ten events are results of tools. A session has had about fifty
+// results when measuring begins. The sizes of results are distributed log-normally.
 const (
-	middleBytes = 2_000
-	largeBytes  = 200_000 // of one in a hundred
-	results     = 100     // sizes, each the middle of a hundredth
+	middleBytes = 2_000   // the median of the sizes
+	largeBytes  = 200_000 // one result of a hundred is larger
+	results     = 100     // how many sizes there are, one for each hundredth of the distribution
 	ofTen       = 10
 )
 
-// realMix returns the realistic mix. Its texts are drawn by the seed.
+// realMix returns the realistic mix. The seed chooses its texts.
 func realMix(seed uint64) *mix {
 	t := newTexts(seed)
 	return &mix{
@@ -68,14 +68,14 @@ func realMix(seed uint64) *mix {
 	}
 }
 
-// texts are what tools give back.
+// texts are what results are made of.
 type texts struct {
-	sizes []int    // in the order they come
-	kinds []string // each as much as the largest result and more
+	sizes []int    // of results, one after the other
+	kinds []string // a long text of each kind
 }
 
-// corpusBytes is how much of each kind of text there is: results are cut from it
-// at any line, so that no two are the same.
+// corpusBytes is the size of the text of each kind. Results are cut from it at random lines,
+// so that no two are the same.
 const corpusBytes = 4 << 20
 
 func newTexts(seed uint64) *texts {
@@ -97,11 +97,11 @@ func newTexts(seed uint64) *texts {
 	return t
 }
 
-// normalQuantile is that of the standard normal distribution.
+// normalQuantile returns the quantile p of the standard normal distribution.
 func normalQuantile(p float64) float64 { return math.Sqrt2 * math.Erfinv(2*p-1) }
 
-// event is the k-th event of a session: of ten, five calls that are allowed, the
-// results of three of them, and two calls about which a person is asked.
+// event returns the k-th event of a session after its opening. Of ten events, five are calls that
+// are allowed, three are results of such calls, and two are calls about which a person is asked.
 func (t *texts) event(id floodmark.SessionID, k int) hook.Event {
 	call := func(k int) hook.Event {
 		name := fmt.Sprintf("c%06d", k)
@@ -124,8 +124,8 @@ func (t *texts) event(id floodmark.SessionID, k int) hook.Event {
 	return call(k)
 }
 
-// result is the n-th result of a session. Sessions are at other places in the
-// list of sizes, so that all of them are met at any time.
+// result returns the n-th result of a session. Each session begins at another place in the list
+// of sizes, so that results of all sizes come at any time.
 func (t *texts) result(id floodmark.SessionID, n int) string {
 	number, _ := strconv.Atoi(strings.TrimPrefix(string(id), "session-"))
 	size := t.sizes[(n+number*7)%len(t.sizes)]
@@ -141,7 +141,7 @@ func (t *texts) result(id floodmark.SessionID, n int) string {
 	return text
 }
 
-// vocabulary are words as they might be spelled, the frequent ones short.
+// vocabulary returns made-up words. The first words are the shortest, and [word] draws them most.
 func vocabulary(r *rand.Rand) []string {
 	const consonants, vowels = "bcdfghklmnprstvwz", "aeiou"
 	words := make([]string, 20_000)
@@ -159,7 +159,7 @@ func vocabulary(r *rand.Rand) []string {
 	return words
 }
 
-// word draws a word; the first of the list are drawn most.
+// word draws a word. It draws the first words of the list most often.
 func word(r *rand.Rand, words []string) string {
 	return words[int(math.Pow(float64(len(words)), r.Float64()))-1]
 }

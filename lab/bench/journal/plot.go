@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A panel is one figure as it grows with the number of sessions.
+// A panel is the chart of one figure over the number of sessions.
 type panel struct {
 	title  string
 	unit   string
@@ -33,7 +33,7 @@ const (
 	marginRight          = 24
 )
 
-// plot draws how a node grows with the sessions it knows.
+// plot draws how the figures of a node grow with the number of sessions it knows.
 func plot(all []grown) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12" role="img" aria-label="What a node costs as it knows more sessions">`+"\n", 2*panelWide, 2*panelHigh)

@@ -16,13 +16,13 @@ import (
 	"github.com/floodmark/floodmark/internal/postgresjournal"
 )
 
-// startServer starts a PostgreSQL of our own and returns how to stop it.
+// startServer starts a new PostgreSQL server and returns how to stop it.
 func startServer(ctx context.Context, root string) (dsn string, stop func(), err error) {
 	parent, err := os.MkdirTemp("", "fm")
 	if err != nil {
 		return "", nil, err
 	}
-	if err := os.Chmod(parent, 0o755); err != nil { // the server's user must get there
+	if err := os.Chmod(parent, 0o755); err != nil { // the server's user needs access
 		return "", nil, err
 	}
 	dir, script := filepath.Join(parent, "pg"), filepath.Join(root, ".ci", "postgres")
@@ -48,8 +48,8 @@ type server struct {
 	pool *pgxpool.Pool
 }
 
-// bareConnections is where single INSERTs were fastest, also with more in
-// flight.
+// bareConnections is the number of connections with which single INSERTs were fastest, even
+// with more of them in flight.
 const bareConnections = 64
 
 func connectServer(ctx context.Context, dsn string) (*server, error) {
@@ -62,7 +62,7 @@ func connectServer(ctx context.Context, dsn string) (*server, error) {
 	return &server{dsn: dsn, pool: pool}, err
 }
 
-// keeper opens a journal in a schema of its own, which must not be there yet.
+// keeper opens a journal in a new schema. It drops an old schema of that name.
 func (s *server) keeper(ctx context.Context, schema string) (keeper, error) {
 	if err := s.drop(ctx, schema); err != nil {
 		return keeper{}, err
@@ -93,10 +93,10 @@ func (s *server) count(ctx context.Context, schema string) (n int64, err error) 
 	return n, err
 }
 
-// statsTime is how long the server may take to tell what it did.
+// statsTime is how long it takes until the server's statistics include what it did.
 const statsTime = 1100 * time.Millisecond
 
-// flushes is how often the server flushed its log, for all clients.
+// flushes returns how often the server flushed its log, for all clients.
 func (s *server) flushes(ctx context.Context, settle bool) (n int64, err error) {
 	if settle {
 		time.Sleep(statsTime)
@@ -105,8 +105,8 @@ func (s *server) flushes(ctx context.Context, settle bool) (n int64, err error) 
 	return n, err
 }
 
-// barePostgres inserts one row of 600 bytes for an event, each by itself, into the
-// same table, without asking what it follows.
+// A barePostgres inserts one row of 600 bytes for each event, in a transaction of its own, into
+// a table such as the journal's. It does not check that a row follows the one before it.
 type barePostgres struct {
 	*server
 	schema, insert string
@@ -116,21 +116,21 @@ type barePostgres struct {
 }
 
 func (s *server) bare(ctx context.Context, schema string, sessions int) (*barePostgres, error) {
-	k, err := s.keeper(ctx, schema) // it makes the tables
+	k, err := s.keeper(ctx, schema) // to make the tables
 	if err != nil {
 		return nil, err
 	}
 	if err := k.Close(); err != nil {
 		return nil, err
 	}
-	// Nothing is looked up for a bare row, also not where its session lies.
+	// The trigger looks up in which month's table the session is. A bare row needs no look-up.
 	if _, err := s.pool.Exec(ctx, "DROP TRIGGER facts_go_home ON "+pgx.Identifier{schema, "facts"}.Sanitize()); err != nil {
 		return nil, err
 	}
 	return s.bareIn(schema, sessions), nil
 }
 
-// bareIn inserts into tables that are there.
+// bareIn returns a barePostgres for tables that exist.
 func (s *server) bareIn(schema string, sessions int) *barePostgres {
 	b := &barePostgres{server: s, schema: schema, seqs: make([]int64, sessions), body: make([]byte, bareBytes)}
 	b.insert = "INSERT INTO " + pgx.Identifier{schema, "facts"}.Sanitize() +

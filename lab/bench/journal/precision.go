@@ -23,8 +23,8 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// How precision is measured: decisions in a session that has seen so much, and
-// the two readers of foreign text by themselves.
+// How precision is measured: decisions in a session that has seen seenBytes of content, and
+// each reader of text alone.
 const (
 	seenBytes     = 1 << 20
 	warmDecisions = 10_000
@@ -35,8 +35,9 @@ const (
 	redactedBytes = 8 << 10
 )
 
-// A precise is one figure of precision. Times are in microseconds: of the clock,
-// and of the computing thread, which a busy machine disturbs less.
+// A precise is one figure of precision. Times are in microseconds. P50, P99 and P999 are by
+// the clock. CPUP50 and CPUP99 are the computing time of the thread, which a busy machine
+// changes less.
 type precise struct {
 	Name   string  `json:"name"`
 	Count  int     `json:"count,omitempty"`
@@ -45,15 +46,15 @@ type precise struct {
 	P999   float64 `json:"p999_us,omitempty"`
 	CPUP50 float64 `json:"cpu_p50_us,omitempty"`
 	CPUP99 float64 `json:"cpu_p99_us,omitempty"`
-	// Bytes is what was read, or kept.
+	// Bytes is how much was read, or how much the session takes on disk.
 	Bytes int64   `json:"bytes,omitempty"`
 	Ratio float64 `json:"ratio,omitempty"` // of the bytes kept to those of the content
 	Goal  float64 `json:"goal,omitempty"`
 	Met   *bool   `json:"met,omitempty"`
 }
 
-// timed runs f so many times and sums up what that took; before may make ready
-// what f needs.
+// timed runs f n times and returns the quantiles of its times. If before is not nil, it is
+// called before each f, and its time is not counted.
 func timed(name string, n int, goal float64, before, f func(i int) error) (precise, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -81,17 +82,17 @@ func timed(name string, n int, goal float64, before, f func(i int) error) (preci
 	return p, nil
 }
 
-// threadTime is what this thread has computed.
+// threadTime returns the computing time of this thread.
 func threadTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {
-		return 0 // it is shown, not judged by
+		return 0 // the time is only shown, and no goal is set for it
 	}
 	return time.Duration(t.Nano())
 }
 
-// precision is the program: decisions with a megabyte of content seen, warm and
-// cold, what that takes on disk, and the readers of text.
+// precision measures decisions with a megabyte of content seen, warm and cold, what that
+// content takes on disk, and the readers of text.
 func precision(ctx context.Context, o options) error {
 	e := newEvidence(ctx, "bench-precision", o)
 	dir, err := os.MkdirTemp(o.dir, "bench-precision-")
@@ -118,8 +119,8 @@ func precision(ctx context.Context, o options) error {
 	return e.write(o.json)
 }
 
-// unwaited is a journal that stops keeping: what a decision takes besides waiting
-// for the disk, which bench-journal measures.
+// An unwaited is a journal that drops every batch once it is stopped, so that a decision does
+// not wait for the disk. That wait is measured without -precision.
 type unwaited struct {
 	journal.Journal
 	stopped atomic.Bool
@@ -159,7 +160,7 @@ func decided(ctx context.Context, path string, t *texts) (list []precise, err er
 	return []precise{warm, cold, kept, result}, errors.Join(err1, err2, err3, life.monitor.Close())
 }
 
-// A lived is a session with what it has seen.
+// A lived is a session with the monitor that judges it.
 type lived struct {
 	ctx     context.Context
 	rules   kernel.Rules
@@ -182,7 +183,7 @@ func (l *lived) fresh() (err error) {
 	return err
 }
 
-// see lives until a megabyte was seen.
+// see handles events until the session has seen a megabyte.
 func (l *lived) see() error {
 	if err := l.fresh(); err != nil {
 		return err
@@ -200,9 +201,9 @@ func (l *lived) see() error {
 	return nil
 }
 
-// kept is what the session takes on disk, with all that SQLite adds.
+// kept measures what the session takes on disk, with all that SQLite adds.
 func (l *lived) kept(path string) (precise, error) {
-	copied := path + ".copy" // what is in the log counts once
+	copied := path + ".copy" // in a copy, what is also in the log is counted once
 	if err := vacuum(l.ctx, path, copied); err != nil {
 		return precise{}, err
 	}
@@ -217,13 +218,14 @@ func (l *lived) kept(path string) (precise, error) {
 	}, nil
 }
 
-// ask tells of the next event of the realistic mix.
+// ask handles the next event of the realistic mix.
 func (l *lived) ask(int) error {
 	l.events++
 	return l.handle(l.texts.event(sessionName(1), l.events-1))
 }
 
-// restart forgets everything, as a start does, and goes to the next call.
+// restart replaces the monitor by a new one, which remembers nothing, and skips events up to
+// the next call.
 func (l *lived) restart(int) error {
 	l.skip(hook.BeforeToolCall)
 	return errors.Join(l.monitor.Close(), l.fresh())
@@ -235,12 +237,14 @@ func (l *lived) skip(to hook.Point) {
 	}
 }
 
-// untilCall lives until the next call, and untilResult until the next result.
-// From time to time the session is read anew, so that it has seen a megabyte and
-// not much more.
-func (l *lived) untilCall(i int) error   { return l.until(i, hook.BeforeToolCall) }
+// untilCall handles events up to the next call.
+func (l *lived) untilCall(i int) error { return l.until(i, hook.BeforeToolCall) }
+
+// untilResult handles events up to the next result.
 func (l *lived) untilResult(i int) error { return l.until(i, hook.AfterToolCall) }
 
+// until handles events up to the next one at a point. Every warmRun times it restarts, so that
+// the session is read from the journal again and has seen not much more than a megabyte.
 func (l *lived) until(i int, to hook.Point) error {
 	if i%warmRun == 0 {
 		if err := errors.Join(l.restart(i), l.ask(i)); err != nil {
@@ -255,10 +259,10 @@ func (l *lived) until(i int, to hook.Point) error {
 	return nil
 }
 
-// everyday is a line of about 200 bytes as coding agents write them.
+// everyday is a command line of about 200 bytes as coding agents write it.
 const everyday = `cd /p/internal/app && git status --short && go test ./... -run 'TestOne|TestTwo' 2>&1 | grep -v "no test files" | tail -20; for f in *.go; do sed -n 1,40p "$f" | head -5; done; ls -la | sort -k 5 -n`
 
-// readers measures finding secrets, reading a command line, and indexing.
+// readers measures how long finding secrets, reading a command line, and indexing take.
 func readers(t *texts) ([]precise, error) {
 	rules, err := shippedRules()
 	if err != nil {

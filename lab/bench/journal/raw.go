@@ -14,11 +14,11 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A raw appends to a file and flushes it, in groups as the journal does, and
-// checks the expected sequence number of every append, but can find nothing
-// again: it is what any journal on this disk could do at most.
+// A raw appends batches to a file and flushes it, in groups as the journal does. It checks
+// the expected last entry of every append, but it can read nothing again. No journal on this
+// disk could be faster.
 type raw struct {
-	journal.Journal // nil: it does nothing else
+	journal.Journal // nil, because only Append is called
 	f               *os.File
 	queue           chan rawRequest
 	ended           chan struct{}
@@ -31,7 +31,7 @@ type rawRequest struct {
 	done  chan error
 }
 
-// rawBytes is one event in the file: its number, hash, length and body.
+// rawBytes is the size of one event in the file: its number, hash, length and body.
 const rawBytes = 8 + 32 + 4 + bareBytes
 
 func rawKeeper(dir, name string) (keeper, error) {

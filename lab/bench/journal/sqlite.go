@@ -48,7 +48,7 @@ func count(ctx context.Context, path string) (n int64, err error) {
 	return n, err
 }
 
-// vacuum copies a store that is in use, without what is free in it.
+// vacuum copies a store that may be in use, without its free pages.
 func vacuum(ctx context.Context, path, to string) error {
 	db, err := sql.Open("sqlite", dsn(path))
 	if err != nil {
@@ -59,11 +59,11 @@ func vacuum(ctx context.Context, path, to string) error {
 	return err
 }
 
-// bareBytes is the body of one bare row: an event of about 600 bytes.
+// bareBytes is the size of the body of one bare row. The whole row has about 600 bytes.
 const bareBytes = 568
 
-// bareSQLite inserts one row of 600 bytes for an event, each in a transaction of its
-// own, into the same table with the same promise.
+// A bareSQLite inserts one row of 600 bytes for each event, in a transaction of its own, into
+// a table such as the journal's. Each row is flushed to the disk, as the journal's are.
 type bareSQLite struct {
 	path   string
 	db     *sql.DB
@@ -80,7 +80,7 @@ func newBareSQLite(ctx context.Context, dir, name string, sessions int) (*bareSQ
 	if err != nil {
 		return nil, err
 	}
-	b.db.SetMaxOpenConns(1) // SQLite has one writer: more only wait in a worse place
+	b.db.SetMaxOpenConns(1) // SQLite has only one writer at a time, so more connections only wait
 	_, err = b.db.ExecContext(ctx, `CREATE TABLE facts (mark INTEGER PRIMARY KEY, sid INTEGER NOT NULL, seq INTEGER NOT NULL,
 		at INTEGER NOT NULL, hash BLOB NOT NULL, kind TEXT, body BLOB, UNIQUE (sid, seq)) STRICT`)
 	if err == nil {
@@ -100,7 +100,8 @@ func (b *bareSQLite) one(ctx context.Context, i int) error {
 	return nil
 }
 
-// flushes: a bare INSERT is a commit, and SQLite flushes each with FULL.
+// flushes returns the number of rows, because each INSERT is a commit, which SQLite flushes with
+// synchronous(FULL).
 func (b *bareSQLite) flushes(context.Context, bool) (int64, error) { return b.rows.Load(), nil }
 func (b *bareSQLite) acknowledged() int64                          { return b.rows.Load() }
 

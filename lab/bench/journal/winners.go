@@ -17,8 +17,8 @@ const (
 	racers = 8
 )
 
-// winners lets racers append different things behind the same entry, and
-// returns an error unless exactly one of them is told yes and stands there.
+// winners lets racers append different facts after the same entry, again and again. It returns
+// an error unless exactly one racer of each race succeeds and its entry is in the journal.
 func winners(ctx context.Context, j journal.Journal) error {
 	s := journal.Session{ID: "race"}
 	var after journal.Link

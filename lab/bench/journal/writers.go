@@ -16,11 +16,11 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A keeper is a journal in an engine that can be counted.
+// A keeper is a journal whose flushes and rows can be counted.
 type keeper struct {
 	journal.Journal
 	flushes func(ctx context.Context, settle bool) (int64, error)
-	// rows closes the journal and counts the entries that are there.
+	// rows closes the journal and counts the entries in it.
 	rows func(context.Context) (int64, error)
 }
 
@@ -28,13 +28,13 @@ func sessionName(i int) floodmark.SessionID {
 	return floodmark.SessionID(fmt.Sprintf("session-%07d", i))
 }
 
-// A decider answers events by the whole monitor: labels, policy, provenance,
-// hash chain, append.
+// A decider answers events with the whole monitor: labels, policy, provenance, hash chain and
+// append.
 type decider struct {
 	keeper  keeper
 	mix     *mix
 	monitor *monitor.Monitor
-	calls   []int // by session
+	calls   []int // how many events each session has had after its opening
 	rows    atomic.Int64
 	cold    atomic.Int64 // decisions for which the session had to be read
 }
@@ -76,7 +76,8 @@ func newDecider(ctx context.Context, k keeper, m *mix, rules kernel.Rules, key p
 	if err != nil {
 		return nil, err
 	}
-	// The active sessions of a node are in its memory.
+	// Each session gets one event, so that the monitor remembers it, as a node remembers its active
+	// sessions.
 	all := make(chan int, m.sessions)
 	for i := range m.sessions {
 		all <- i
@@ -92,7 +93,7 @@ func newDecider(ctx context.Context, k keeper, m *mix, rules kernel.Rules, key p
 	})
 }
 
-// together runs the same in so many goroutines and waits for all.
+// together runs f in n goroutines, waits for all of them, and returns the first error.
 func together(n int, f func() error) error {
 	var wg sync.WaitGroup
 	failed := make(chan error, n)
@@ -130,20 +131,20 @@ func (d *decider) kept(ctx context.Context) (int64, error) {
 	return d.keeper.rows(ctx)
 }
 
-// A prebuilt appends what a recorded life wrote, event by event, to the same
+// A prebuilt appends copies of what a recorded session wrote, event by event, to the same
 // kind of journal. Nothing is judged, encoded or hashed while it is measured.
 type prebuilt struct {
 	keeper keeper
-	life   []journal.Batch // of one session
-	at     []int           // by session: the next to be made of life
-	links  []journal.Link  // by session: what that follows
-	ready  [][]journal.Batch
-	each   int // how many are made ready for a slice
+	life   []journal.Batch   // of the recorded session
+	at     []int             // by session: which batch of life is copied next
+	links  []journal.Link    // by session: the entry that the next batch follows
+	ready  [][]journal.Batch // by session: the batches prepared for a slice
+	each   int               // how many batches are prepared for a slice and session
 	rows   atomic.Int64
 }
 
-// inRaw is how many events of a session are made ready for a slice of the raw
-// file: enough for 200,000 a second.
+// inRaw is how many events of a session are prepared for a slice of the raw file. They are
+// enough for 200,000 events a second.
 const inRaw = 16
 
 func newPrebuilt(ctx context.Context, k keeper, sessions int, life []journal.Batch, each int, first func(session int) int) (*prebuilt, error) {
@@ -170,8 +171,8 @@ func newPrebuilt(ctx context.Context, k keeper, sessions int, life []journal.Bat
 	})
 }
 
-// make makes a session's next batch: the recorded one, in another chain. The
-// hashes are as long and as random as real ones.
+// make makes a session's next batch: a copy of the recorded batch in the session's own chain. Its
+// hashes are not real, but they are as long and as random as real ones.
 func (p *prebuilt) make(i int) journal.Batch {
 	from := p.life[p.at[i]%len(p.life)]
 	p.at[i]++

@@ -53,7 +53,7 @@ func (b *bench) close() {
 	_ = b.Remove()
 }
 
-// A way is a client with the server, and what stands between them.
+// A way is a client that is connected to the server, directly or through a program in between.
 type way struct {
 	*mcp.ClientSession
 	cmd    *exec.Cmd
@@ -61,7 +61,7 @@ type way struct {
 	end    func() error
 }
 
-// Close ends the client, and what stands between where that does not end with it.
+// Close ends the client, and the program in between if that does not end with the client.
 func (w way) Close() error {
 	err := w.ClientSession.Close()
 	if w.end != nil {
@@ -70,12 +70,12 @@ func (w way) Close() error {
 	return err
 }
 
-// ways are all there are, in the order of the figures.
+// ways returns all ways but the floor, in the order of the figures.
 func (b *bench) ways() []func(context.Context) (way, error) {
 	return []func(context.Context) (way, error){b.direct, b.bare, b.wrap, b.serve}
 }
 
-// direct, bare and wrap are the ways.
+// direct connects the client to the server.
 func (b *bench) direct(ctx context.Context) (way, error) {
 	return b.way(ctx, b.self, "-play", "server")
 }
@@ -88,7 +88,8 @@ func (b *bench) wrap(ctx context.Context) (way, error) {
 	return b.way(ctx, b.floodmark, "mcp", "wrap", "--server", "echo", "--", b.self, "-play", "server")
 }
 
-// floor is the least that a durable record of every call costs on this machine.
+// floor connects through the proxy of [floor]. It shows the least that a durable record of
+// every call costs on this machine.
 func (b *bench) floor(ctx context.Context) (way, error) {
 	return b.way(ctx, b.self, "-play", "floor", "-record", filepath.Join(b.Dir, "record"), "--", b.self, "-play", "server")
 }
@@ -107,7 +108,8 @@ func (b *bench) way(ctx context.Context, name string, args ...string) (way, erro
 	return way{ClientSession: session, cmd: cmd}, nil
 }
 
-// call calls a tool and wants its answer, not a refusal.
+// call calls a tool. It returns how long that took, and an error unless the answer is a text
+// of the given size.
 func (w way) call(ctx context.Context, tool string, args any, size int) (time.Duration, error) {
 	began := time.Now()
 	res, err := w.CallTool(ctx, &mcp.CallToolParams{Name: w.prefix + tool, Arguments: args})
@@ -167,7 +169,7 @@ func (b *bench) pairs(ctx context.Context, o options, e *evidence) error {
 	return nil
 }
 
-// each compares two ways call by call.
+// each applies f to the times of each call on two ways.
 func each(a, b []float64, f func(a, b float64) float64) figures.Spread {
 	list := make([]float64, len(a))
 	for i := range a {

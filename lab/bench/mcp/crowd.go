@@ -20,31 +20,31 @@ const many = 64
 // largeBytes is the size of the large result.
 const largeBytes = 10 << 20
 
-// A crowd is what many calls at once came to.
+// A crowd holds how many calls a second were answered with many under way at once.
 type crowd struct {
 	AtOnce int     `json:"at_once"`
 	Bare   float64 `json:"bare_per_second"`
 	Wrap   float64 `json:"wrap_per_second"`
-	Share  float64 `json:"share"` // wrap of bare
+	Share  float64 `json:"share"` // Wrap divided by Bare
 	Serve  float64 `json:"serve_per_second"`
-	// ServeShare is serve, over HTTP, of bare, on standard streams.
+	// ServeShare is Serve, which is over HTTP, divided by Bare, which is on standard streams.
 	ServeShare float64 `json:"serve_share"`
 }
 
-// A large is what a large result came to.
+// A large holds the time and memory of a large result.
 type large struct {
 	Bytes  int     `json:"bytes"`
 	Direct float64 `json:"direct_ms"`
 	Bare   float64 `json:"bare_ms"`
 	Wrap   float64 `json:"wrap_ms"`
 	Serve  float64 `json:"serve_ms"`
-	// The most memory that stood between, in MiB.
+	// The most memory that the program in between used, in MiB.
 	BareMiB  float64 `json:"bare_mib"`
 	WrapMiB  float64 `json:"wrap_mib"`
 	ServeMiB float64 `json:"serve_mib"`
 }
 
-// crowd calls from many sides at once, each way for a while, twice in turn.
+// crowd makes many calls at once, for half of o.crowd on each way, and then again.
 func (b *bench) crowd(ctx context.Context, o options, e *evidence) error {
 	var rates [3]float64
 	const turns = 2
@@ -65,7 +65,7 @@ func (b *bench) crowd(ctx context.Context, o options, e *evidence) error {
 	return nil
 }
 
-// rush returns how many calls were answered in a second.
+// rush makes many calls at once for a while and returns how many were answered in a second.
 func (w way) rush(ctx context.Context, long time.Duration) (float64, error) {
 	var calls atomic.Int64
 	var wg sync.WaitGroup
@@ -93,7 +93,7 @@ func (w way) rush(ctx context.Context, long time.Duration) (float64, error) {
 	}
 }
 
-// large asks for a large result once each way.
+// large asks for a large result once on each way.
 func (b *bench) large(ctx context.Context, _ options, e *evidence) error {
 	e.Large.Bytes = largeBytes
 	for i, open := range b.ways() {
@@ -120,7 +120,8 @@ func (b *bench) large(ctx context.Context, _ options, e *evidence) error {
 	return nil
 }
 
-// memory is the most that what stands between ever held, in MiB.
+// memory returns the most memory that the program in between ever used, in MiB, or 0 if the
+// system does not say.
 func (w way) memory() float64 {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", w.cmd.Process.Pid))
 	if err != nil {

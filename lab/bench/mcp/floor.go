@@ -8,13 +8,13 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// floorBytes is what an event takes on disk at least: SQLite's log was seen to grow
-// by three to four pages of 4 KiB, each with a head of 24 bytes. This is three.
+// floorBytes is the least that an event takes on disk: for each event SQLite's log was seen
+// to grow by three or four pages of 4 KiB, each with a header of 24 bytes.
 const floorBytes = 3 * (4096 + 24)
 
-// floor is the proxy that decides nothing and records everything: as many bytes
-// as a decision writes are on the disk before a call, or an answer, goes on. Who
-// judges besides cannot be quicker.
+// floor runs a proxy that decides nothing and records every call and answer: it flushes as
+// many bytes to the disk as a decision writes before it forwards the message. A gateway that
+// also judges cannot be quicker.
 func floor(ctx context.Context, command []string, path string) (err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Mcp measures what standing between an agent and a server of tools costs: one
-// call through the gateway beside the same call without it, one after the other,
-// with the same server. Then 64 calls at once, beside a proxy of the same library
-// that decides nothing; and one large result.
+// Mcp measures what a gateway between an agent and a server of tools costs. It makes
+// the same call with and without the gateway, one after the other, to the same server.
+// Then it makes 64 calls at once, and asks for one large result, and compares the
+// gateway with a proxy that uses the same library and decides nothing.
 //
 // The monitor is a real one and decides every call. The figures go to standard
 // output as one JSON object.
@@ -24,11 +24,11 @@ type options struct {
 	crowd    time.Duration
 	seed     uint64
 	json     string
-	play     string // this run is a peer: server, proxy or floor
-	record   string // where the floor writes
+	play     string // server, proxy or floor, if this process is one of them
+	record   string // the file that the floor writes
 }
 
-// evidence is what is kept of a run.
+// evidence is the record of a run.
 type evidence struct {
 	figures.Run
 
@@ -37,17 +37,18 @@ type evidence struct {
 	Bare   figures.Spread `json:"bare_ms"` // through the proxy that decides nothing
 	Wrap   figures.Spread `json:"wrap_ms"`
 	Added  figures.Spread `json:"added_ms"`
-	// Ratio is wrap over direct, call by call, OverBare wrap over the bare proxy.
+	// Ratio is Wrap divided by Direct, call by call. OverBare is Wrap divided by Bare.
 	Ratio    figures.Spread `json:"ratio"`
 	OverBare figures.Spread `json:"over_bare"`
-	// Serve is over HTTP, beside the same server on standard streams.
+	// Serve is through the gateway over HTTP. ServeAdded and ServeRatio compare it with Direct,
+	// which is on standard streams.
 	Serve      figures.Spread `json:"serve_ms"`
 	ServeAdded figures.Spread `json:"serve_added_ms"`
 	ServeRatio figures.Spread `json:"serve_ratio"`
 
-	// Floor is through the proxy that decides nothing, with as many bytes as a
-	// decision writes appended to a file and flushed before each call and each
-	// result goes on. FloorRatio is floor over direct, OverFloor wrap over floor.
+	// Floor is through the proxy that decides nothing, but appends as many bytes to a file
+	// as a decision writes and flushes it before it forwards a call or a result. FloorRatio
+	// is Floor divided by Direct. OverFloor is Wrap divided by Floor.
 	Floor      figures.Spread `json:"floor_ms"`
 	FloorRatio figures.Spread `json:"floor_ratio"`
 	OverFloor  figures.Spread `json:"over_floor"`

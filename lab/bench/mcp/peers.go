@@ -19,7 +19,8 @@ type largeArgs struct {
 	Bytes int `json:"bytes"`
 }
 
-// serve is the server of tools: it says what it is told, and as much as wanted.
+// serve runs the server of tools. Its tool echo returns the given text, and its tool large
+// returns as many bytes as asked for.
 func serve(ctx context.Context) error {
 	s := mcp.NewServer(&mcp.Implementation{Name: "echo", Version: "1"}, nil)
 	mcp.AddTool(s, &mcp.Tool{Name: "echo", Description: "says it again"}, func(_ context.Context, _ *mcp.CallToolRequest, in echoArgs) (*mcp.CallToolResult, any, error) {
@@ -35,9 +36,9 @@ func say(text string) *mcp.CallToolResult {
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
 
-// proxy stands where the gateway stands and decides nothing: it reads every
-// message with the library and writes it on. before, unless nil, is called in
-// between.
+// proxy runs a proxy in the place of the gateway that decides nothing: it reads every
+// message with the library and forwards it. If before is not nil, it is called before a
+// message is forwarded.
 func proxy(ctx context.Context, command []string, before func(jsonrpc.Message) error) error {
 	if len(command) == 0 {
 		return errors.New("no command")

@@ -15,7 +15,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// serve is the way over HTTP, through a gateway of its own.
+// serve starts a gateway and connects to it over HTTP.
 func (b *bench) serve(ctx context.Context) (way, error) {
 	config := filepath.Join(b.Dir, "gateway.yaml")
 	text := fmt.Sprintf("servers:\n  - {name: echo, command: %q, args: [-play, server]}\n", b.self)
