@@ -19,19 +19,19 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A cluster is three PostgreSQL servers under Patroni with one etcd, all on
-// loopback, each a process that this one started and ends by its number.
+// A cluster is three PostgreSQL servers under Patroni with one etcd, all on loopback. This
+// process starts them and kills them by their process IDs.
 type cluster struct {
 	t       *testing.T
 	dir     string
 	bin     string
-	user    *syscall.Credential // who runs the servers; nil for ourselves
+	user    *syscall.Credential // the user that runs the servers; nil for our own
 	etcd    *exec.Cmd
 	members []*member
 	ports   struct{ etcd, peer int }
 }
 
-// A member is one server and the Patroni that looks after it.
+// A member is one server and the Patroni that manages it.
 type member struct {
 	name     string
 	cmd      *exec.Cmd
@@ -43,7 +43,7 @@ const (
 	clusterPassword = "drill"
 )
 
-// newCluster starts one from nothing. It needs the packages of .ci/fleet.
+// newCluster starts a new cluster in dir. It needs the packages of .ci/fleet.
 func newCluster(t *testing.T, dir string) *cluster {
 	t.Helper()
 	c := &cluster{t: t, dir: dir}
@@ -90,7 +90,7 @@ func (c *cluster) own(path string) {
 	}
 }
 
-// run starts a server in the background, with an environment of its own.
+// run starts a process in the background, with an environment of its own and a log in c.dir.
 func (c *cluster) run(name string, args ...string) *exec.Cmd {
 	c.t.Helper()
 	cmd := exec.Command(args[0], args[1:]...)
@@ -122,8 +122,8 @@ func (c *cluster) launch(m *member) {
 	m.cmd = c.run(m.name, "patroni", filepath.Join(c.dir, m.name+".yml"))
 }
 
-// configure writes a member's settings: short times, because a drill is short, and
-// never a commit that one server alone has.
+// configure writes a member's settings. Times are short, because a drill is short. No commit is
+// acknowledged that only one server has.
 func (c *cluster) configure(m *member) {
 	text := fmt.Sprintf(`scope: drill
 name: %[1]s
@@ -172,7 +172,7 @@ postgresql:
 	c.own(file)
 }
 
-// code asks a server over HTTP; zero if it does not answer.
+// code returns the HTTP status with which a server answers, or 0 if it does not answer.
 func (c *cluster) code(port int, path string) int {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -191,7 +191,7 @@ func (c *cluster) code(port int, path string) int {
 
 func (c *cluster) is(m *member, role string) bool { return c.code(m.rest, "/"+role) == http.StatusOK }
 
-// primary is the member that takes writes; nil if none does.
+// primary returns the member that takes writes, or nil if no member does.
 func (c *cluster) primary() *member {
 	for _, m := range c.members {
 		if c.is(m, "primary") {
@@ -201,7 +201,7 @@ func (c *cluster) primary() *member {
 	return nil
 }
 
-// standby is the synchronous one, or any.
+// standby returns a synchronous standby, or any standby if there is no synchronous one.
 func (c *cluster) standby() *member {
 	var other *member
 	for _, m := range c.members {
@@ -215,8 +215,8 @@ func (c *cluster) standby() *member {
 	return other
 }
 
-// whole waits for one primary, two standbys that follow it, both synchronous: the
-// one that is promoted is then never behind the other, which would have to go back first.
+// whole waits for one primary and two synchronous standbys that follow it. If both are
+// synchronous, the promoted one is never behind the other, which would have to be rewound.
 func (c *cluster) whole() {
 	c.t.Helper()
 	c.until("a whole cluster", func() bool {
@@ -232,7 +232,7 @@ func (c *cluster) whole() {
 	})
 }
 
-// streaming is how many standbys follow the primary.
+// streaming returns how many standbys follow the primary.
 func (c *cluster) streaming() (n int) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
@@ -247,7 +247,7 @@ func (c *cluster) streaming() (n int) {
 	return n
 }
 
-// dsn names all servers, at other ports if some are given.
+// dsn returns the address of the database with all servers, at the given ports if there are any.
 func (c *cluster) dsn(ports []int) string {
 	var hosts []string
 	for i, m := range c.members {
@@ -260,8 +260,8 @@ func (c *cluster) dsn(ports []int) string {
 	return fmt.Sprintf("postgres://postgres:%s@%s/postgres?connect_timeout=2", clusterPassword, strings.Join(hosts, ","))
 }
 
-// kill ends a server with its Patroni, at once: Patroni first, or it would start
-// the server again, and the server's children last, which outlive it otherwise.
+// kill kills a server and its Patroni. It kills Patroni first, which would start the server
+// again, and the server's children last, which would outlive the server.
 func (c *cluster) kill(m *member) {
 	list := []int{m.cmd.Process.Pid}
 	if pid := c.postmaster(m); pid > 0 {
@@ -273,7 +273,8 @@ func (c *cluster) kill(m *member) {
 	_ = m.cmd.Wait() // it was killed
 }
 
-// postmaster is the number of a member's server, if its command line is still ours.
+// postmaster returns the process ID of a member's server, or 0 if there is no such process or
+// its command line does not name the member's folder.
 func (c *cluster) postmaster(m *member) int {
 	data, err := os.ReadFile(filepath.Join(m.data, "data", "postmaster.pid"))
 	if err != nil {
@@ -298,7 +299,7 @@ func children(pid int) (list []int) {
 	return list
 }
 
-// stop ends everything, also after a failure.
+// stop kills all members and etcd.
 func (c *cluster) stop() {
 	for _, m := range c.members {
 		if m.cmd != nil {
@@ -320,7 +321,7 @@ func (c *cluster) until(what string, so func() bool) {
 	}
 }
 
-// said is the end of what the servers said.
+// said returns the ends of the servers' logs.
 func (c *cluster) said() string {
 	var b strings.Builder
 	logs, _ := filepath.Glob(filepath.Join(c.dir, "*.log"))

@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/internal/fleetcheck"
 )
 
-// What a drill showed.
+// drillFigures are the figures of one drill.
 type drillFigures struct {
 	Drill    string             `json:"drill"`
 	Silent   float64            `json:"secondsWithoutAnswers"`
@@ -27,7 +27,7 @@ type drillFigures struct {
 
 type fleetFigures struct {
 	Commit   string   `json:"commit"`
-	Partial  string   `json:"partial,omitempty"` // how far a run came that did not end
+	Partial  string   `json:"partial,omitempty"` // how far the run came, if it is not complete
 	Missed   []string `json:"missed,omitempty"`  // goals that were not met
 	Older    string   `json:"upgradedFrom,omitempty"`
 	Seed     uint64   `json:"seed"`
@@ -44,7 +44,7 @@ type fleetFigures struct {
 	Primary  float64  `json:"medianSecondsWithoutAnswersAfterPrimaryLoss"`
 	Node     int      `json:"unjudgedAfterNodeLoss"`
 	Upgrade  int      `json:"unjudgedDuringUpgrades"`
-	// Tampered is what the checker found when entries were deleted on purpose.
+	// Tampered is what the checker found after entries had been deleted on purpose.
 	Tampered map[string]map[fleetcheck.Kind]int `json:"foundWhenEntriesWereDeleted"`
 	Each     []drillFigures                     `json:"each"`
 	Seconds  float64                            `json:"seconds"`
@@ -78,10 +78,9 @@ func (o *fleetFigures) add(d drillFigures) {
 	}
 }
 
-// misses are the goals that were not met. Seconds depend on the machine and are
-// reported, with a bound that only something broken passes. A slow machine also leaves
-// events unjudged, because their time is over: that is a goal of the long run, and in
-// the gate it means a fault only if it is one event in ten.
+// misses returns the goals that were not met. Seconds depend on the machine, so their bound in
+// the gate is one that only a fault exceeds. On a slow machine events time out and stay unjudged:
+// in the long run no event may, and in the gate one in ten after the loss of a node may.
 func (o *fleetFigures) misses() (list []string) {
 	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
 	if o.Lost+o.Forks+o.Stale+o.Wrong+o.Loose > 0 {
@@ -107,7 +106,7 @@ func (o *fleetFigures) misses() (list []string) {
 	return list
 }
 
-// keep writes what was seen so far: a run that is cut off leaves that, and says so.
+// keep writes the figures so far. The figures of a run that was interrupted say so in Partial.
 func (o *fleetFigures) keep(t *testing.T) {
 	t.Helper()
 	o.Seconds = time.Since(o.began).Seconds()

@@ -8,13 +8,14 @@ import (
 	"time"
 )
 
-// A drill is one thing that goes wrong. It returns what ends the trouble.
+// A drill is one kind of failure. Its function hurt causes the failure and returns a function
+// that ends it.
 type drill struct {
 	name string
 	hurt func(*fleet, int) (heal func())
 }
 
-// drills are all of them, in the order of a round.
+// drills returns all drills of a round, in order.
 func drills() []drill {
 	return []drill{
 		{"primary", func(f *fleet, _ int) func() {
@@ -65,10 +66,10 @@ func drills() []drill {
 	}
 }
 
-// TestFleet takes nodes, databases, networks and clocks away under load, and then
-// has the checker prove that nothing acknowledged was lost and every decision was
-// right. With -older the fleet begins as that program, and is upgraded under load
-// first: all that follows happens to tables that an older program made.
+// TestFleet breaks nodes, databases, networks and clocks under load. After each drill the checker
+// proves that nothing acknowledged was lost and that every decision was right. With -older the
+// fleet begins with the program of that commit and is first upgraded under load, so that all
+// drills run on tables which the older program made.
 func TestFleet(t *testing.T) {
 	if *fleetRounds == 0 {
 		t.Skip("SKIPPED: runs a cluster of databases; «.ci/run fleet» does")
@@ -77,7 +78,7 @@ func TestFleet(t *testing.T) {
 	newer := program(t, "floodmark")
 	first := newer
 	if *fleetOlder != "" {
-		first = buildOlder(t, *fleetOlder) // no load runs yet: it takes every core
+		first = buildOlder(t, *fleetOlder) // before there is any load, because it uses every core
 	}
 	t.Logf("built what runs after %s", out.sofar())
 	f := newFleetOf(t, 3, first)
@@ -101,8 +102,8 @@ func TestFleet(t *testing.T) {
 		out.Drills, out.Acked, out.Lost, out.Forks, out.Stale, out.Primary, out.sofar())
 }
 
-// rounds runs them, as many as there is time for, and keeps what was seen after
-// each.
+// rounds runs *fleetRounds rounds of drills, or as many as there is time for, and returns how many
+// it finished. It writes the figures after each round.
 func (o *fleetFigures) rounds(f *fleet) int {
 	for round := range *fleetRounds {
 		for _, d := range drills() {
@@ -122,7 +123,7 @@ func (o *fleetFigures) rounds(f *fleet) int {
 	return *fleetRounds
 }
 
-// drill runs one under load.
+// drill runs one drill under load and returns its figures.
 func (f *fleet) drill(d drill, round int) drillFigures {
 	f.t.Helper()
 	name := fmt.Sprintf("%s%d", d.name, round)
@@ -154,7 +155,8 @@ func (f *fleet) drill(d drill, round int) drillFigures {
 	return out
 }
 
-// answered waits until events are judged again after something went wrong.
+// answered waits until as many events as there are sessions were judged that were sent after
+// since.
 func (f *fleet) answered(c *crowd, since time.Time) {
 	f.t.Helper()
 	for end := patience(f.t); ; time.Sleep(50 * time.Millisecond) {

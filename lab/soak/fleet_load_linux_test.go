@@ -17,8 +17,8 @@ import (
 // fleetSessions is how many agents work at once.
 const fleetSessions = 64
 
-// A crowd is the agents of one drill. Each event may go to another node, and some
-// sessions hear strangers at the same moment through a third one.
+// A crowd is the agents of one drill. Each event may go to another node than the one before it.
+// Into some sessions strangers write at the same time, through any node.
 type crowd struct {
 	fleet  *fleet
 	prefix string
@@ -65,13 +65,13 @@ func (f *fleet) crowd(prefix string, seed uint64, pace time.Duration) *crowd {
 	return c
 }
 
-// end waits for the last answers.
+// end stops the agents and waits for their last answers.
 func (c *crowd) end() {
 	c.stop()
 	c.work.Wait()
 }
 
-// heard are the lines so far.
+// heard returns the answers so far.
 func (c *crowd) heard() []fleetcheck.Heard {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +87,8 @@ type fleetAgent struct {
 	n       int
 }
 
-// tell sends an event to a node that the balancer thinks well of.
+// tell sends an event to a node that was ready when the balancer last asked. If there is none, it
+// sends the event to any node.
 func (w *fleetAgent) tell(ev hook.Event) hook.Reply {
 	ev.Agent, ev.Session = "openclaw", w.session
 	at := w.random.IntN(len(w.clients))
@@ -133,7 +134,7 @@ func (w *fleetAgent) run(ctx context.Context) {
 	w.tell(hook.Event{Point: hook.SessionEnd})
 }
 
-// call is a call like no other of this session.
+// call returns a call that differs from all other calls of this session.
 func (w *fleetAgent) call() hook.Call {
 	id := floodmark.CallID(fmt.Sprintf("c%d", w.n))
 	switch w.random.IntN(5) {
@@ -147,11 +148,11 @@ func (w *fleetAgent) call() hook.Call {
 	return hook.Call{ID: id, Name: "read", Args: json.RawMessage(fmt.Sprintf(`{"path":"/work/notes%d.md"}`, w.n))}
 }
 
-// strangers write into a session that an agent works in at the same time.
+// strangers sends messages of strangers to a session in which an agent works at the same time.
 func (w *fleetAgent) strangers(ctx context.Context) {
 	for w.rest(ctx) {
 		if w.n++; w.n%3 != 0 {
-			continue // they are slower than the agent
+			continue // strangers are slower than the agent
 		}
 		w.tell(hook.Event{Point: hook.MessageReceived, Text: fmt.Sprintf("%s: a stranger says %d", w.session, w.n), Origin: floodmark.Origin{Kind: floodmark.FromSender, Sender: "stranger"}})
 	}

@@ -28,9 +28,9 @@ import (
 	"github.com/floodmark/floodmark/internal/httpapi"
 )
 
-// A node is one life after the other of the real program, behind proxies of its
-// own to the databases. Each sees its own folder under the name all of them have,
-// as nodes on machines of their own would: rules name places.
+// A node runs the real program, again after each end, with proxies of its own to the databases.
+// Every node sees its own folder under the same path, as nodes on different machines do, because
+// rules contain paths.
 type node struct {
 	fleet   *fleet
 	name    string
@@ -40,10 +40,10 @@ type node struct {
 	cmd     *exec.Cmd
 	ended   chan struct{}
 	out     *said
-	ready   atomic.Bool // by /readyz, as a load balancer sees it
+	ready   atomic.Bool // whether /readyz said so when the balancer last asked
 }
 
-// A fleet is all of them and what they share.
+// A fleet is all nodes and what they share.
 type fleet struct {
 	t       *testing.T
 	dir     string // nodes see their folder as dir/node
@@ -53,13 +53,13 @@ type fleet struct {
 	tls     *tls.Config
 	probe   *http.Client
 	last    []fleetcheck.Heard // what the last drill's clients heard
-	program string             // what nodes begin as
+	program string             // the program with which nodes begin
 }
 
 func newFleetOf(t *testing.T, n int, program string) *fleet {
 	t.Helper()
 	dir := folder(t)
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the servers' user must get there
+	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the servers' user needs access
 		t.Fatal(err)
 	}
 	f := &fleet{t: t, dir: dir, program: program}
@@ -92,7 +92,7 @@ func newFleetOf(t *testing.T, n int, program string) *fleet {
 	return f
 }
 
-// seen is where every node sees its own folder.
+// seen returns the path under which every node sees its own folder.
 func (f *fleet) seen() string { return filepath.Join(f.dir, "node") }
 
 // prepare makes a folder with the program in it.
@@ -120,7 +120,7 @@ func place(t *testing.T, from, to string) {
 	}
 }
 
-// add makes a node that has the keys and tokens of the first.
+// add makes a node with the keys and tokens of the first node.
 func (f *fleet) add(name, first string, port int) {
 	f.t.Helper()
 	n := &node{fleet: f, name: name, dir: f.prepare(name), url: fmt.Sprintf("https://127.0.0.1:%d", port)}
@@ -147,7 +147,7 @@ func (f *fleet) add(name, first string, port int) {
 	f.nodes = append(f.nodes, n)
 }
 
-// inside is a command that sees a node's folder under the common name.
+// inside returns a command that sees a node's folder under the common path.
 func (f *fleet) inside(dir string, args ...string) *exec.Cmd {
 	script := `mount --bind "$1" "$2" && shift 2 && exec "$@"`
 	cmd := exec.Command("unshare", append([]string{"--mount", "--propagation", "private", "sh", "-c", script, "sh", dir, f.seen()}, args...)...)
@@ -155,7 +155,7 @@ func (f *fleet) inside(dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// start begins a life. The program that is meant lies in the node's folder.
+// start starts the program in the node's folder.
 func (n *node) start() {
 	n.fleet.t.Helper()
 	n.out, n.ended = &said{}, make(chan struct{})
@@ -177,21 +177,21 @@ func (n *node) start() {
 	})
 }
 
-// kill ends it at once.
+// kill kills the program and waits for its end.
 func (n *node) kill() {
 	_ = n.cmd.Process.Kill()
 	<-n.ended
 }
 
-// stop asks it to end, and waits.
+// stop asks the program to end, and waits.
 func (n *node) stop() {
 	n.fleet.t.Helper()
 	_ = n.cmd.Process.Signal(syscall.SIGTERM)
 	<-n.ended
 }
 
-// isReady asks as a load balancer does. An older program that does not know the
-// question answers others.
+// isReady asks /readyz, as a load balancer does. An older program that has no such page is ready
+// if it answers at all.
 func (n *node) isReady() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
@@ -207,8 +207,8 @@ func (n *node) isReady() bool {
 	return resp.StatusCode == http.StatusOK || resp.StatusCode == http.StatusNotFound
 }
 
-// allReady waits for every node. One that gave up because no database answered is
-// started again, as a service manager would.
+// allReady waits until every node is ready. It restarts a node that has ended, for example because
+// no database answered, as a service manager would.
 func (f *fleet) allReady() {
 	f.t.Helper()
 	for _, n := range f.nodes {
@@ -225,7 +225,7 @@ func (f *fleet) allReady() {
 	}
 }
 
-// balance looks at all nodes until ctx ends.
+// balance asks all nodes whether they are ready, again and again until ctx ends.
 func (f *fleet) balance(ctx context.Context) {
 	for ctx.Err() == nil {
 		for _, n := range f.nodes {
@@ -238,7 +238,7 @@ func (f *fleet) balance(ctx context.Context) {
 	}
 }
 
-// certificate writes one for all nodes, which signs itself.
+// certificate writes a self-signed certificate for all nodes.
 func (f *fleet) certificate(dir string) {
 	f.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -262,7 +262,7 @@ func (f *fleet) certificate(dir string) {
 	f.tls = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS13}
 }
 
-// setClock moves a node's clock.
+// setClock makes a node's clock differ from the real time by a duration.
 func (n *node) setClock(by time.Duration) {
 	n.fleet.t.Helper()
 	put(n.fleet.t, filepath.Join(n.dir, "clock"), strings.TrimSpace(by.String()))

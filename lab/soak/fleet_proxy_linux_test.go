@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A proxy stands between one node and one database server. While it is cut it
-// passes nothing on and says nothing, as a network does that drops everything.
+// A proxy relays between one node and one database server. While it is cut, it relays nothing and
+// closes no connection, like a network that drops every packet.
 type proxy struct {
 	listener net.Listener
 	to       string
@@ -34,13 +34,14 @@ func newProxy(t *testing.T, to string) *proxy {
 
 func (p *proxy) port() int { return p.listener.Addr().(*net.TCPAddr).Port }
 
-// cut stops everything, heal lets it go on.
+// cut stops the relaying.
 func (p *proxy) cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.open = make(chan struct{})
 }
 
+// heal lets the proxy relay again.
 func (p *proxy) heal() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -51,7 +52,7 @@ func (p *proxy) heal() {
 	}
 }
 
-// pass waits until something may pass.
+// pass waits until the proxy is not cut.
 func (p *proxy) pass() {
 	p.mu.Lock()
 	open := p.open
@@ -59,7 +60,8 @@ func (p *proxy) pass() {
 	<-open
 }
 
-// keep remembers a connection, or closes it at the end.
+// keep remembers a connection, so that it is closed when the proxy ends. If the proxy has ended,
+// keep closes the connection and returns false.
 func (p *proxy) keep(c net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// rolling is an upgrade as the guide describes it: the tables first, by the newer
-// program, while the older one works; then node after node. Between two nodes both
+// rolling returns an upgrade as the guide describes it. First the newer program upgrades the tables
+// while the older one works, and then node after node gets the newer program. In between both
 // programs answer for the same sessions.
 func rolling(newer string) drill {
 	return drill{"rolling", func(f *fleet, _ int) func() {

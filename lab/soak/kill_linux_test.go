@@ -24,12 +24,12 @@ import (
 // A point is a place at which the monitor ends itself.
 type point struct {
 	name string
-	most int // it ends at the first to the most-th time it is passed
+	most int // the monitor ends when it passes the point for the n-th time, n being 1 to most
 	// early means that no caller can ask yet.
 	early bool
 }
 
-// points are all there are. Those of the daemon are in internal/daemon.
+// points returns all points. The daemon's own are named in internal/daemon.
 func points() []point {
 	return []point{
 		{name: sqlitejournal.InMigration, most: 1, early: true},
@@ -60,23 +60,23 @@ const (
 	service     = "version: 1\njournal:\n  checkpoint: 250ms\n"
 )
 
-// A soak is the driver: it outlives the monitor and knows what was promised.
+// A soak drives the test: it starts and kills monitors, and knows what they acknowledged.
 type soak struct {
 	t      *testing.T
 	random *rand.Rand
-	agents io.Writer // what the load is told
-	idle   chan struct{}
+	agents io.Writer     // commands to the load
+	idle   chan struct{} // the load has stopped asking
 	ledger *ledger
 
 	dir    string
-	store  int // how many there were
-	killed int // in this store
-	seen   int // incidents of killed monitors in this store
-	owed   bool
+	store  int  // how many stores there were
+	killed int  // how many monitors were killed with this store
+	seen   int  // how many incidents of killed monitors were found in this store
+	owed   bool // the last monitor was killed while it ran, so the next one must record an incident
 	figure figures
 }
 
-// figures are what a run counted.
+// figures are the counts of a run.
 type figures struct {
 	Commit       string         `json:"commit"`
 	Seed         uint64         `json:"seed"`
@@ -95,9 +95,9 @@ type figures struct {
 	Seconds      float64        `json:"seconds"`
 }
 
-// TestKilled kills the real program under load, at random and at each named
-// point. Nothing that was acknowledged is lost, every chain verifies, no mark
-// rises, and the next start says what happened.
+// TestKilled kills the real program under load, at random and at each named point. Nothing that was
+// acknowledged may be lost, every chain must verify, no mark may rise, and the next start must
+// record an incident.
 func TestKilled(t *testing.T) {
 	long(t)
 	s := newSoak(t)
@@ -112,7 +112,7 @@ func TestKilled(t *testing.T) {
 		plan = append(plan, point{name: atRandom})
 	}
 	s.random.Shuffle(len(plan), func(i, j int) { plan[i], plan[j] = plan[j], plan[i] })
-	// A new form of the store is made once per store: those come first in each.
+	// A store is migrated only when it is new, so kills in a migration come first in each store.
 	fresh := slices.DeleteFunc(slices.Clone(plan), func(p point) bool { return p.name != sqlitejournal.InMigration })
 	plan = slices.DeleteFunc(plan, func(p point) bool { return p.name == sqlitejournal.InMigration })
 	share := (len(plan) + len(fresh) - 1) / max(1, len(fresh))
@@ -126,7 +126,7 @@ func TestKilled(t *testing.T) {
 			p := todo[0]
 			todo = todo[1:]
 			if again := !s.life(p); again && s.killed < 2*share {
-				todo = append(slices.Clone(todo), p) // it was not to be reached yet
+				todo = append(slices.Clone(todo), p) // it was not reached; later it may be
 			}
 		}
 		s.finish()
@@ -149,7 +149,8 @@ func newSoak(t *testing.T) *soak {
 	return s
 }
 
-// startLoad starts the agents.
+// startLoad starts the agents' process and passes each line that it prints to take. It returns
+// the writer for commands to the agents.
 func startLoad(t *testing.T, seed uint64, take func(told)) io.Writer {
 	t.Helper()
 	return asAgent(t, fmt.Sprintf("%s=%d", loadVariable, seed), func(d *json.Decoder) error {
@@ -162,8 +163,9 @@ func startLoad(t *testing.T, seed uint64, take func(told)) io.Writer {
 	})
 }
 
-// asAgent starts this program once more, under another name, so that this process
-// is not taken for an agent. next reads what it prints, until it ends.
+// asAgent starts a copy of this program under the name of an agent, so that this process itself is
+// not taken for an agent. next is called to read the output of the copy until it returns an error.
+// asAgent returns the standard input of the copy.
 func asAgent(t *testing.T, variable string, next func(*json.Decoder) error) io.Writer {
 	t.Helper()
 	self, err := os.Executable()
@@ -201,7 +203,7 @@ func asAgent(t *testing.T, variable string, next func(*json.Decoder) error) io.W
 	return in
 }
 
-// newStore begins with nothing.
+// newStore begins with an empty store and empty accounts.
 func (s *soak) newStore() {
 	s.store++
 	s.killed, s.seen, s.owed = 0, 0, false
@@ -212,15 +214,15 @@ func (s *soak) newStore() {
 	s.ledger = &ledger{sessions: map[string]*account{}, acked: s.ledger.acked, refused: s.ledger.refused}
 }
 
-// life is one run of the monitor, from its start to its end by force; false if
-// that was not where it should have been.
+// life runs the monitor from its start until it is killed. It returns false if the monitor was not
+// killed at point p.
 func (s *soak) life(p point) bool {
 	s.t.Helper()
 	fault := ""
 	if p.name != atRandom {
 		times := 1 + s.random.IntN(p.most)
 		if p.most > 1 {
-			times++ // the start itself writes down that the last one was killed
+			times++ // the start itself records that the last monitor was killed
 		}
 		fault = fmt.Sprintf("%s:%d", p.name, times)
 	}
@@ -231,7 +233,7 @@ func (s *soak) life(p point) bool {
 	return s.died(r, p)
 }
 
-// burden lets the agents work until the monitor is gone.
+// burden lets the agents work, causes what point p needs, and waits until the monitor is gone.
 func (s *soak) burden(r *running, p point) {
 	fmt.Fprintf(s.agents, "go g%03d %s\n", s.store, r.paths.HookSocket)
 	pause := time.Duration(20+s.random.IntN(500)) * time.Millisecond
@@ -244,7 +246,7 @@ func (s *soak) burden(r *running, p point) {
 	case "erase", "erased":
 		time.Sleep(pause)
 		if !s.eraseOne(r) {
-			r.kill() // no session came to its end yet
+			r.kill() // no session has ended yet
 		}
 	case "stop", "closed":
 		time.Sleep(pause)
@@ -257,14 +259,14 @@ func (s *soak) burden(r *running, p point) {
 	<-s.idle
 }
 
-// eraseOne asks that a finished session be forgotten; false if there is none.
+// eraseOne asks the monitor to forget a finished session. It returns false if there is none.
 func (s *soak) eraseOne(r *running) bool {
 	name := s.ledger.finished()
 	if name == "" {
 		return false
 	}
 	s.ledger.forget(name, false)
-	// Only a person at a terminal erases.
+	// A terminal, because only a person at a terminal may erase.
 	line := fmt.Sprintf("%s journal forget %s --yes --dir %s", program(s.t, "floodmark"), name, s.dir)
 	if exec.CommandContext(s.t.Context(), "script", "-qec", line, "/dev/null").Run() == nil {
 		s.ledger.forget(name, true)
@@ -272,8 +274,8 @@ func (s *soak) eraseOne(r *running) bool {
 	return true
 }
 
-// died counts how the monitor ended, which must have been by force, and reports
-// whether it was where it should.
+// died counts where the monitor was killed, and reports whether that was at point p. If the monitor
+// ended in another way, the test fails.
 func (s *soak) died(r *running, p point) bool {
 	s.t.Helper()
 	if !r.gone(pointWithin) {
@@ -298,8 +300,8 @@ func (s *soak) died(r *running, p point) bool {
 	return at == p.name
 }
 
-// check holds what was acknowledged against what is there; false if the
-// monitor ended meanwhile.
+// check compares what was acknowledged with the journal. It returns false if the monitor ended
+// meanwhile.
 func (s *soak) check(r *running, whole bool) bool {
 	s.t.Helper()
 	ctx := s.t.Context()
@@ -318,7 +320,7 @@ func (s *soak) check(r *running, whole bool) bool {
 		s.figure.Lost++
 		s.t.Fatalf("after kill %d (store %d, kill %d there): %v\n%s", s.figure.Kills, s.store, s.killed, err, r.out)
 	case err != nil:
-		if r.gone(startWithin) { // it is being ended
+		if r.gone(startWithin) { // the monitor is being killed
 			return false
 		}
 		s.t.Fatalf("check: %v\n%s", err, r.out)
@@ -330,7 +332,7 @@ func (s *soak) check(r *running, whole bool) bool {
 	return true
 }
 
-// incidents checks that the last end was written down.
+// incidents checks that the monitor recorded an incident for the last kill, if it owes one.
 func (s *soak) incidents(ctx context.Context, o wire.OwnerServiceClient) error {
 	if !s.owed {
 		return nil
@@ -354,7 +356,7 @@ func (s *soak) incidents(ctx context.Context, o wire.OwnerServiceClient) error {
 	return nil
 }
 
-// finish looks at a store once more, all of it, by the command line too.
+// finish checks a whole store once more, and verifies it with «journal verify --offline».
 func (s *soak) finish() {
 	s.t.Helper()
 	r := serve(s.t, s.dir, "")
@@ -373,7 +375,7 @@ func (s *soak) finish() {
 	_ = os.RemoveAll(s.dir)
 }
 
-// report tells, and demands that every point was reached often enough.
+// report writes the evidence. It fails the test unless every point was reached often enough.
 func (s *soak) report() {
 	for _, p := range points() {
 		if got := s.figure.ByPoint[p.name]; got < *each {

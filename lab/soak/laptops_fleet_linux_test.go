@@ -23,7 +23,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// laptopTenant is whose laptops they are.
+// laptopTenant is the tenant to which all laptops belong.
 const laptopTenant = "acme"
 
 // A laptopFleet is real nodes over a real PostgreSQL.
@@ -32,7 +32,7 @@ type laptopFleet struct {
 	dir     string
 	urls    []string
 	ca      string
-	enrol   string // a token
+	enrol   string // a token with which laptops join
 	journal *postgresjournal.Journal
 	book    machines.Book
 	store   bundle.Store
@@ -43,7 +43,7 @@ type laptopFleet struct {
 func newLaptopFleet(t *testing.T, nodes int) *laptopFleet {
 	t.Helper()
 	f := &laptopFleet{t: t, dir: folder(t)}
-	if err := os.Chmod(f.dir, 0o755); err != nil { //nolint:gosec // the server's user must get there
+	if err := os.Chmod(f.dir, 0o755); err != nil { //nolint:gosec // the server's user needs access
 		t.Fatal(err)
 	}
 	db := newDatabase(t, f.dir, "db")
@@ -85,7 +85,7 @@ func newLaptopFleet(t *testing.T, nodes int) *laptopFleet {
 	return f
 }
 
-// node starts one of the real program.
+// node starts a node of the real program, with the keys of the first node.
 func (f *laptopFleet) node(name, first, dsn string, port int, key string) {
 	f.t.Helper()
 	dir := filepath.Join(f.dir, name)
@@ -115,7 +115,7 @@ bundles: {keys: ["%s"]}
 	f.ready(url)
 }
 
-// ready waits until a node takes what laptops send.
+// ready waits until a node answers that it is ready.
 func (f *laptopFleet) ready(url string) {
 	f.t.Helper()
 	pool := poolOf(f.t, f.ca)
@@ -133,7 +133,7 @@ func (f *laptopFleet) ready(url string) {
 	f.t.Fatal("a node is not ready")
 }
 
-// run starts the real program until the test ends or kill is called.
+// run starts the real program. When the test ends, it is killed.
 func run(t *testing.T, dir string, env []string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(program(t, "floodmark"), "serve", "--dir", dir)
@@ -153,7 +153,7 @@ func run(t *testing.T, dir string, env []string) *exec.Cmd {
 	return cmd
 }
 
-// publish seals versions, each stricter in its own words.
+// publish seals and publishes bundles with the given versions.
 func (f *laptopFleet) publish(versions ...uint64) {
 	f.t.Helper()
 	made := time.Now().Truncate(time.Second)
@@ -172,7 +172,7 @@ func (f *laptopFleet) publish(versions ...uint64) {
 	}
 }
 
-// roll says who has which version from now on.
+// roll sets which laptops get which version from now on.
 func (f *laptopFleet) roll(r bundle.Rollout) {
 	f.t.Helper()
 	f.serial++
@@ -182,7 +182,8 @@ func (f *laptopFleet) roll(r bundle.Rollout) {
 	}
 }
 
-// compare holds the fleet's copy of a laptop against its journal, entry by entry.
+// compare compares the fleet's copy of a laptop's sessions with the laptop's journal, entry by entry,
+// and adds the differences to r.
 func (f *laptopFleet) compare(machine, dir string, r *laptopReport) {
 	f.t.Helper()
 	j, err := sqlitejournal.Open(f.t.Context(), config.DirPaths(dir).Journal, sqlitejournal.Options{})
@@ -219,7 +220,8 @@ func (f *laptopFleet) compare(machine, dir string, r *laptopReport) {
 	}
 }
 
-// mirrored is the copy of a session, whose chain is checked on the way.
+// mirrored returns the fleet's copy of a session. It fails the test if the chain of the copy is
+// broken.
 func (f *laptopFleet) mirrored(machine string, s floodmark.SessionID) map[uint64]journal.Entry {
 	f.t.Helper()
 	all, prev := map[uint64]journal.Entry{}, journal.Link{}
@@ -235,8 +237,8 @@ func (f *laptopFleet) mirrored(machine string, s floodmark.SessionID) map[uint64
 	return all
 }
 
-// quietFor is many contacts of a real program in these tests, and longer than it waits
-// after two that failed in a row.
+// quietFor is longer than many contacts of a real program in these tests take, and longer than the
+// program waits after two failed contacts in a row.
 const quietFor = 8 * time.Second
 
 // quiet waits until nothing more comes from a machine.
@@ -251,7 +253,7 @@ func (f *laptopFleet) quiet(machine string) {
 	}
 }
 
-// kept is how many entries of a machine the fleet counts.
+// kept returns how many entries of a machine the fleet counts, or -1 if it does not know the machine.
 func (f *laptopFleet) kept(machine string) int64 {
 	f.t.Helper()
 	list, err := machinestest.All(f.t.Context(), f.book, laptopTenant)

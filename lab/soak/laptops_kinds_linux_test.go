@@ -34,8 +34,8 @@ func poolOf(t *testing.T, ca string) *tls.Config {
 	return &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS13}
 }
 
-// A softLaptop is a laptop in this process: a real journal, the real link, the
-// real keeper of bundles. No call is judged on it.
+// A softLaptop is a laptop in this process. It has a real journal, a real link to the fleet and a
+// real store of bundles, but no agent whose calls are judged.
 type softLaptop struct {
 	f      *laptopFleet
 	dir    string
@@ -48,10 +48,10 @@ type softLaptop struct {
 	kept    fleetlink.Kept
 	on      bool
 	cut     context.CancelFunc // ends the contact that is under way
-	link    *fleetlink.Link    // nil: to be made anew
+	link    *fleetlink.Link    // nil if a new one must be made
 	resting bool
 	heads   map[floodmark.SessionID]journal.Link
-	synced  bool // a contact succeeded after the last word
+	synced  bool // a contact succeeded after the last write
 }
 
 func (f *laptopFleet) softLaptop(name string) *softLaptop {
@@ -78,10 +78,10 @@ func (f *laptopFleet) softLaptop(name string) *softLaptop {
 	return l
 }
 
-// pace makes many laptops slower, each for itself: they share this machine.
+// pace returns a longer pause if there are many laptops, because all of them share this machine.
 func pace(d time.Duration) time.Duration { return d * time.Duration(max(1, *laptops/20)) }
 
-// write adds facts all the time, online or not.
+// write adds facts until the laptop rests or is closed, whether it is online or not.
 func (l *softLaptop) write() {
 	for n := 0; ; n++ {
 		select {
@@ -109,8 +109,8 @@ func (l *softLaptop) write() {
 	}
 }
 
-// stay keeps in touch while it is online. A contact that is cut off ends where it
-// is; a killed laptop has forgotten everything but its files.
+// stay contacts the fleet again and again while the laptop is online. A laptop that was killed
+// makes a new link from its files.
 func (l *softLaptop) stay() {
 	for {
 		select {
@@ -186,7 +186,7 @@ func (l *softLaptop) online(is bool) {
 	}
 }
 
-// kill makes it forget all that is not on disk, in the middle of a contact.
+// kill ends a contact that is under way and drops the link, as if the program had been killed.
 func (l *softLaptop) kill() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -196,7 +196,7 @@ func (l *softLaptop) kill() {
 	l.link = nil
 }
 
-// rest lets it write no more.
+// rest makes the laptop stop writing.
 func (l *softLaptop) rest() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -226,7 +226,8 @@ func (l *softLaptop) close() {
 	_ = l.j.Close()
 }
 
-// heldBack says that a revoked laptop was not heard any more.
+// heldBack checks that a revoked laptop knows that it is revoked, and that the fleet took no more
+// entries from it. It returns the sentence for the report.
 func (f *laptopFleet) heldBack(l *softLaptop) string {
 	f.t.Helper()
 	if s := l.link.State(); !s.Ended {
@@ -242,7 +243,7 @@ func (f *laptopFleet) heldBack(l *softLaptop) string {
 	return "refused from then on; what it had sent stays"
 }
 
-// A hardLaptop is the real program, joined by the real command.
+// A hardLaptop runs the real program, which joined the fleet with the real command.
 type hardLaptop struct {
 	f       *laptopFleet
 	dir     string
@@ -271,8 +272,8 @@ func (f *laptopFleet) hardLaptop(name string) *hardLaptop {
 	return l
 }
 
-// start starts the program, and waits until its socket accepts. It reports no
-// event yet: a process that does is an agent, and an agent cannot join.
+// start starts the program and waits until its owner's socket accepts connections. It sends no
+// event, because then this process would be an agent, and an agent is not allowed to join.
 func (l *hardLaptop) start() {
 	l.f.t.Helper()
 	l.cmd = run(l.f.t, l.dir, []string{"FLOODMARK_FAULT_FLEET_EVERY=100ms"})
@@ -298,7 +299,7 @@ func (l *hardLaptop) tell(ev hook.Event) error {
 	return err
 }
 
-// load is a little work of an agent.
+// load sends five calls of an agent.
 func (l *hardLaptop) load() {
 	l.f.t.Helper()
 	for range 5 {
@@ -310,7 +311,7 @@ func (l *hardLaptop) load() {
 	}
 }
 
-// version is that of the bundle on its disk.
+// version returns the version of the bundle on the laptop's disk, or 0 if there is none.
 func (l *hardLaptop) version() uint64 {
 	k, err := fleetlink.LoadKept(config.DirPaths(l.dir).FleetBundle)
 	if err != nil {
@@ -319,13 +320,13 @@ func (l *hardLaptop) version() uint64 {
 	return k.Version
 }
 
-// kill ends it at once.
+// kill kills the program and waits for its end.
 func (l *hardLaptop) kill() {
 	_ = l.cmd.Process.Kill()
 	_ = l.cmd.Wait()
 }
 
-// stop asks it to end, and waits.
+// stop asks the program to end, and waits.
 func (l *hardLaptop) stop() {
 	_ = l.cmd.Process.Signal(syscall.SIGTERM)
 	_ = l.cmd.Wait()

@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark/internal/machines/machinestest"
 )
 
-// laptopReport is what is published of a run.
+// A laptopReport is the published report of a run.
 type laptopReport struct {
 	Suite     string        `json:"suite"`
 	Commit    string        `json:"commit"`
@@ -35,7 +35,7 @@ type laptopReport struct {
 	Seconds   float64       `json:"seconds"`
 }
 
-// laptopPhase is one rollout, and when all laptops that could had applied it.
+// A laptopPhase is one rollout, and how long it took until every laptop had its version.
 type laptopPhase struct {
 	What    string  `json:"what"`
 	Next    int     `json:"laptopsOfTheShare"`
@@ -43,13 +43,13 @@ type laptopPhase struct {
 	Seconds float64 `json:"secondsUntilAllHadTheirs"`
 }
 
-// offlineShare of a hundred laptops are offline at any time.
+// offlineShare is how many of a hundred laptops are offline at any time.
 const offlineShare = 30
 
-// Laptops join a fleet of two nodes, write all the time, and go offline and come
-// back; some are killed. A bundle goes to a tenth of them, then to all, another is
-// revoked, and so is one laptop. In the end the fleet has what each wrote, once,
-// with the same heads, and each has the bundle that is meant for it.
+// Laptops join a fleet of two nodes, write all the time, go offline and come back. Some are killed.
+// A bundle goes to a tenth of the laptops and then to all. Another bundle goes to a tenth and is
+// then revoked. One laptop is revoked, too. In the end the fleet must have each entry of every
+// other laptop exactly once, with the same heads, and each laptop must have its bundle.
 func TestLaptops(t *testing.T) {
 	long(t)
 	if *laptops == 0 {
@@ -99,7 +99,7 @@ func TestLaptops(t *testing.T) {
 	writeEvidence(t, "laptops.json", "", r)
 }
 
-// crowd is all laptops.
+// A laptopCrowd is all laptops.
 type laptopCrowd struct {
 	f    *laptopFleet
 	soft []*softLaptop // in this process, with the real journal and the real link
@@ -123,9 +123,9 @@ func (f *laptopFleet) crowd(n, hard int) *laptopCrowd {
 	return c
 }
 
-// churn cuts laptops off and lets them back, so that the share of those who are
-// offline is the same at any time; and kills some. The real programs stay online:
-// they are killed.
+// churn takes soft laptops offline and others online, so that the offline share is the same at any
+// time. It kills some of those that come back. Laptops with the real program stay online; killHard
+// kills them.
 func (c *laptopCrowd) churn() (stop func()) {
 	offline := map[int]bool{}
 	want := (len(c.soft) + len(c.hard)) * offlineShare / 100
@@ -171,8 +171,8 @@ func (c *laptopCrowd) churn() (stop func()) {
 	}
 }
 
-// reaching returns a rollout whose share has a laptop in it: a tenth of few may be
-// none.
+// reaching returns the rollout with a share that includes at least one soft laptop, because a tenth
+// of a few laptops may be none.
 func (c *laptopCrowd) reaching(r bundle.Rollout) bundle.Rollout {
 	r.Tenant = laptopTenant
 	for r.Next != 0 && r.Share < bundle.Everybody/2 && !slices.ContainsFunc(c.soft, func(l *softLaptop) bool { return r.For(l.member.Machine) == r.Next }) {
@@ -181,8 +181,7 @@ func (c *laptopCrowd) reaching(r bundle.Rollout) bundle.Rollout {
 	return r
 }
 
-// settle waits until every laptop that was online for a moment has the version
-// that a rollout means for it.
+// settle waits until every laptop has the version that a rollout assigns to it.
 func (c *laptopCrowd) settle(what string, r bundle.Rollout) laptopPhase {
 	began, end := time.Now(), patience(c.f.t)
 	r.Tenant = laptopTenant
@@ -210,7 +209,7 @@ func (c *laptopCrowd) settle(what string, r bundle.Rollout) laptopPhase {
 	}
 }
 
-// killHard kills every real program, and starts it again.
+// killHard kills the real program of every hard laptop while it works, and starts it again.
 func (c *laptopCrowd) killHard() int {
 	for _, l := range c.hard {
 		l.load()
@@ -220,8 +219,8 @@ func (c *laptopCrowd) killHard() int {
 	return len(c.hard)
 }
 
-// finish lets every laptop write a last event, waits until the fleet has it, and
-// compares.
+// finish stops all laptops from writing, waits until the fleet has everything they wrote, and
+// compares both.
 func (c *laptopCrowd) finish(gone *softLaptop, r *laptopReport) {
 	c.f.t.Helper()
 	for _, l := range c.soft {

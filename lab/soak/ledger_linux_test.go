@@ -18,25 +18,24 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A ledger is what this process knows was acknowledged, and what it has found
-// of it in the journal.
+// A ledger holds what was acknowledged, and what of that was found in the journal.
 type ledger struct {
 	mu       sync.Mutex // guards what is below
 	sessions map[string]*account
 	acked    int // events
 	refused  int // answered with a no because they could not be judged
 
-	power time.Time // when it went; zero while it is there
+	power time.Time // when the power was cut; zero if it was not
 	late  int       // answers that came after that
 }
 
-// An account is one session.
+// An account is what a ledger knows of one session.
 type account struct {
-	acked   []string          // what must be there, in order
-	proved  int               // how many of them were found
-	found   map[string]uint64 // where each key stands
-	last    journal.Link      // the last entry that was seen
-	mark    floodmark.Label   // as it was last
+	acked   []string          // the keys that must be in the journal, in order
+	proved  int               // how many of the keys in acked were found
+	found   map[string]uint64 // the number of the entry with each key
+	last    journal.Link      // the last entry that was read
+	mark    floodmark.Label   // the mark when it was last read
 	ended   bool
 	asked   bool // its erasure was asked for …
 	granted bool // … and confirmed
@@ -54,7 +53,7 @@ func (l *ledger) account(session string) *account {
 	return a
 }
 
-// note takes one line of the load down.
+// note adds one line of the load to the ledger.
 func (l *ledger) note(t told) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,23 +77,23 @@ func (l *ledger) note(t told) {
 	}
 }
 
-// powerGone notes that from now on no caller can be answered. A machine without
-// power answers none, but one that runs on a stopped file system can: ext4 may
-// report success for an fsync that was under way when it was stopped.
+// powerGone makes the ledger ignore answers from now on. A machine without power gives no answers,
+// but here only the file system was stopped, and ext4 may report success for an fsync that was
+// under way.
 func (l *ledger) powerGone() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.power = time.Now()
 }
 
-// powerBack ends that.
+// powerBack makes the ledger take answers again.
 func (l *ledger) powerBack() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.power = time.Time{}
 }
 
-// keysOf names what an acknowledgement can promise of a fact.
+// keysOf returns the keys of a fact. An answer to the load promises that keys are in the journal.
 func keysOf(f floodmark.Fact) []string {
 	switch f := f.(type) {
 	case floodmark.SessionOpened:
@@ -127,19 +126,19 @@ func keysOf(f floodmark.Fact) []string {
 	return nil
 }
 
-// errLost says that something acknowledged is not there any more.
+// errLost says that something acknowledged is not in the journal any more.
 var errLost = errors.New("LOST")
 
-// check holds every session with new acknowledgements against the journal; all
-// of them, from their first entries, if whole is set. An error that is not errLost
-// means that the monitor did not answer.
+// check compares every session that has new acknowledgements with the journal. If whole is true, it
+// compares all sessions from their first entries. An error that is not errLost means that the
+// monitor did not answer.
 func (l *ledger) check(ctx context.Context, o wire.OwnerServiceClient, whole bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(l.sessions)) {
 		a := l.sessions[name]
 		if a.erased || (!whole && !a.asked && a.proved == len(a.acked)) {
-			continue // nothing was acknowledged since; the chains are verified besides
+			continue // nothing was acknowledged since the last check
 		}
 		if whole {
 			a.proved, a.found = 0, map[string]uint64{}
@@ -157,8 +156,8 @@ func (l *ledger) check(ctx context.Context, o wire.OwnerServiceClient, whole boo
 	return nil
 }
 
-// read takes in the entries that came since, and checks that they follow the
-// last one seen, which must be there still.
+// read reads the entries of a session that came since the last read, or all if whole is true. It
+// checks their chain, and that the last entry which it read before is still there.
 func (a *account) read(ctx context.Context, o wire.OwnerServiceClient, name string, whole bool) error {
 	known, at := a.last, journal.Link{}
 	after := uint64(0)
@@ -172,7 +171,7 @@ func (a *account) read(ctx context.Context, o wire.OwnerServiceClient, name stri
 	defer stream.Close()
 	for stream.Receive() {
 		if stone := stream.Msg().GetTombstone(); stone != nil {
-			// The monitor itself may have written since, such as that it asks again.
+			// After known the monitor itself may have written entries, so the tombstone may be later.
 			same := stone.GetSeq() != known.Seq || stone.GetHash() == known.Hash.String()
 			if !a.asked || stone.GetSeq() < known.Seq || !same {
 				return fmt.Errorf("%w: a tombstone nobody asked for, at %d of %d", errLost, stone.GetSeq(), known.Seq)
@@ -235,7 +234,7 @@ func entryOf(w *wire.Entry) (journal.Entry, error) {
 	return e, nil
 }
 
-// prove finds everything acknowledged, in the order in which it was.
+// prove returns an error unless everything acknowledged was found, in the same order.
 func (a *account) prove() error {
 	if a.erased {
 		a.proved = len(a.acked)
@@ -257,7 +256,7 @@ func (a *account) prove() error {
 // compareMark checks that the mark did not rise.
 func (a *account) compareMark(ctx context.Context, o wire.OwnerServiceClient, name string) error {
 	if a.last.Seq == 0 {
-		return nil // nothing of it was ever written
+		return nil // no entry of the session was ever read
 	}
 	got, err := o.Show(ctx, &wire.ShowRequest{Session: name})
 	if err != nil {
@@ -276,7 +275,8 @@ func (a *account) compareMark(ctx context.Context, o wire.OwnerServiceClient, na
 	return nil
 }
 
-// finished returns a session that ended and was proved, or nothing.
+// finished returns a session that has ended, was proved and is not to be erased yet. If there is
+// none, it returns the empty string.
 func (l *ledger) finished() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -288,7 +288,7 @@ func (l *ledger) finished() string {
 	return ""
 }
 
-// forget notes that an erasure is asked for, then how that went.
+// forget notes that the erasure of a session was asked for, and whether it was confirmed.
 func (l *ledger) forget(session string, granted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

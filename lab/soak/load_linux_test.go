@@ -20,22 +20,20 @@ import (
 // sessions is how many agents report at once.
 const sessions = 32
 
-// A told is one line the load prints: an acknowledged event and the facts that
-// must be in the journal because of it, a session that came to its end, or that
-// no agent asks any more.
+// A told is one line that the load prints: an acknowledged event, with the keys of the facts that
+// must be in the journal because of it, or that no agent asks any more.
 type told struct {
 	Session string   `json:"s,omitempty"`
 	Keys    []string `json:"k,omitempty"`
-	Ended   bool     `json:"ended,omitempty"`
-	Idle    bool     `json:"idle,omitempty"`
+	Ended   bool     `json:"ended,omitempty"`   // the event was the session's last
+	Idle    bool     `json:"idle,omitempty"`    // no agent asks any more
 	Refused bool     `json:"refused,omitempty"` // answered, but not judged
 
-	At time.Time `json:"at"` // when the answer was there
+	At time.Time `json:"at"` // when the answer came
 }
 
-// runLoad is the agents' process. It reads commands on standard input: «go
-// PREFIX SOCKET» lets every session go on until its first event without an
-// answer, «pause» ends that. It outlives the monitor.
+// runLoad is the agents' process. It reads commands from standard input. «go PREFIX SOCKET» lets
+// every session go on until its first event without an answer, and «pause» stops all sessions.
 func runLoad(from string) {
 	first, _ := strconv.ParseUint(from, 10, 64)
 	l := &load{out: json.NewEncoder(os.Stdout)}
@@ -75,7 +73,8 @@ func (l *load) tell(t told) {
 	}
 }
 
-// round lets every session go on.
+// round lets every worker go on with its session. When all have stopped, it tells that the load is
+// idle.
 func (l *load) round(ctx context.Context, round *sync.WaitGroup, prefix, socket string) {
 	c, err := client.Dial(socket, client.Options{Timeout: 20 * time.Second})
 	if err != nil {
@@ -92,7 +91,7 @@ func (l *load) round(ctx context.Context, round *sync.WaitGroup, prefix, socket 
 	})
 }
 
-// A worker is one agent after the other, each with one session.
+// A worker plays one agent after the other, each with one session.
 type worker struct {
 	*load
 	number int
@@ -100,11 +99,11 @@ type worker struct {
 
 	prefix  string
 	session string
-	serial  int // of sessions
-	events  int // sent in all; makes every text, call and child its own
-	left    int // events until the session ends
-	hand    floodmark.CallID
-	child   string
+	serial  int              // of sessions
+	events  int              // sent in all; it is part of every text, call and child, so that no two are the same
+	left    int              // events until the session ends
+	hand    floodmark.CallID // the allowed call that has no result yet
+	child   string           // the running sub-agent
 }
 
 // run goes on until an event has no answer.
@@ -118,7 +117,7 @@ func (w *worker) run(ctx context.Context, c *client.Client, prefix string) {
 		reply, err := c.Handle(context.Background(), ev)
 		at := time.Now()
 		if err != nil {
-			w.hand = "" // its state is unknown; the agent goes on with something else
+			w.hand = "" // whether the call was recorded is unknown, so the agent sends no result of it
 			return
 		}
 		if unjudged(reply) {
@@ -135,7 +134,8 @@ func unjudged(r hook.Reply) bool {
 	return r.Decision.Verdict == floodmark.Restrict && len(r.Decision.Reasons) > 0 && r.Decision.Reasons[0].Code == floodmark.Unjudged
 }
 
-// next is what the agent does now, and the facts its answer promises.
+// next returns the agent's next event, and a function that returns the keys which the answer
+// promises.
 func (w *worker) next() (hook.Event, func(hook.Reply) []string) {
 	w.events++
 	if w.session == "" || w.left == 0 {
@@ -188,12 +188,12 @@ func (w *worker) event(p hook.Point) hook.Event {
 	return hook.Event{Point: p, Session: floodmark.SessionID(w.session)}
 }
 
-// promise is for answers whose facts are known before.
+// promise returns a function for answers that always promise the given keys.
 func promise(keys ...string) func(hook.Reply) []string {
 	return func(hook.Reply) []string { return keys }
 }
 
-// call is a tool call like no other.
+// call returns a tool call that differs from all others.
 func (w *worker) call() hook.Call {
 	id := floodmark.CallID(fmt.Sprintf("c%d", w.events))
 	switch w.random.IntN(4) {
@@ -207,7 +207,7 @@ func (w *worker) call() hook.Call {
 	return hook.Call{ID: id, Name: "read", Args: fmt.Appendf(nil, `{"path":"/work/notes%d.md"}`, w.events)}
 }
 
-// result is what the last call gave: a text of a size such as pages have.
+// result returns the result of the last allowed call: a text as long as a page.
 func (w *worker) result() (hook.Event, func(hook.Reply) []string) {
 	ev := w.event(hook.AfterToolCall)
 	ev.Call = hook.Call{ID: w.hand, Name: "web_fetch"}
@@ -220,7 +220,7 @@ func (w *worker) result() (hook.Event, func(hook.Reply) []string) {
 	return ev, promise("seen " + floodmark.DigestOf(ev.Result.Text).String())
 }
 
-// model is a call of the model, in the round that has the event's number.
+// model returns a call of the model, in the round with the event's number.
 func (w *worker) model() (hook.Event, func(hook.Reply) []string) {
 	ev := w.event(hook.BeforeLLMCall)
 	ev.Iteration = w.events
@@ -230,7 +230,7 @@ func (w *worker) model() (hook.Event, func(hook.Reply) []string) {
 	}
 }
 
-// subagent begins a sub-agent, or takes in what the last one found.
+// subagent starts a sub-agent, or ends the running one with its result.
 func (w *worker) subagent() (hook.Event, func(hook.Reply) []string) {
 	if w.child == "" {
 		ev := w.event(hook.SubagentSpawned)

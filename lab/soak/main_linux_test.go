@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The size of a run. The defaults are the gate's.
+// The size of a run. The defaults are for the gate.
 var (
 	kills   = flag.Int("kills", 24, "how often the monitor is killed in all")
 	each    = flag.Int("each", 1, "how often at each named point")
@@ -35,7 +35,7 @@ var (
 	evidence = flag.String("evidence", "", "write what was measured into this `FOLDER`")
 )
 
-// loadVariable makes this program the agents: see load_test.go.
+// loadVariable is the environment variable that makes this program run [runLoad].
 const loadVariable = "FLOODMARK_SOAK_LOAD"
 
 func TestMain(m *testing.M) {
@@ -67,7 +67,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// programs builds the monitor, with its faults, and the hook program, once.
+// programs builds the monitor with its points for faults, and the hook program, both only once.
 var programs = sync.OnceValues(func() (string, error) {
 	dir, err := os.MkdirTemp("", "fmsoak")
 	if err != nil {
@@ -85,7 +85,7 @@ var programs = sync.OnceValues(func() (string, error) {
 	return dir, nil
 })
 
-// program returns the path of a program of ours.
+// program returns the path of a program that programs built.
 func program(t *testing.T, name string) string {
 	t.Helper()
 	dir, err := programs()
@@ -95,8 +95,8 @@ func program(t *testing.T, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// long skips what takes seconds, and needs no race detector: what runs is
-// another program.
+// long skips a test with -short, because the test takes seconds and runs the real program, which
+// the race detector does not see.
 func long(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
@@ -104,8 +104,8 @@ func long(t *testing.T) {
 	}
 }
 
-// patience ends shortly before the go command would end the test: what is waited for
-// may take as long as the machine needs, and a wait in vain still says what for.
+// patience returns a time shortly before the go command ends the test. Until then a test waits as
+// long as the machine needs, and there is time left to say what it waited for in vain.
 func patience(t *testing.T) time.Time {
 	t.Helper()
 	end, ok := t.Deadline()
@@ -115,8 +115,8 @@ func patience(t *testing.T) time.Time {
 	return end.Add(-10 * time.Second)
 }
 
-// folder is a short-named folder on a disk: a socket's path must be short, and
-// a store in memory is refused.
+// folder makes a folder with a short path on a disk, because a socket's path must be short and the
+// journal refuses a store in memory.
 func folder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "fm") //nolint:usetesting // said above

