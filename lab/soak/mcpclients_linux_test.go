@@ -20,7 +20,7 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 )
 
-// mcpCounts are what was counted. An error is expected where a server was killed.
+// mcpCounts are the counts of a run. expected counts the errors that name a killed server.
 type mcpCounts struct {
 	mu                                sync.Mutex
 	calls, expected, lives, kills     int
@@ -34,7 +34,7 @@ type mcpCounts struct {
 
 func (w *mcpWorld) pins() string { return config.DirPaths(w.dir).Pins }
 
-// mcpBearer shows a token with every request.
+// A mcpBearer adds a token to every request.
 type mcpBearer struct {
 	token string
 	next  *http.Transport
@@ -70,8 +70,8 @@ func (w *mcpWorld) connect(ctx context.Context, g *mcpGateway, i int) (*mcpClien
 	return &mcpClient{c, next}, nil
 }
 
-// live is one client: it comes, looks which tools there are, calls some, goes, and
-// comes again.
+// live plays one client until ctx ends: it connects, lists the tools, calls some of them,
+// disconnects, and connects again.
 func (w *mcpWorld) live(ctx context.Context, g *mcpGateway, i int) {
 	slot := i
 	if g == w.alone {
@@ -79,7 +79,7 @@ func (w *mcpWorld) live(ctx context.Context, g *mcpGateway, i int) {
 	}
 	random := rand.New(rand.NewPCG(*seed, uint64(slot)))
 	about := func(d time.Duration) time.Duration { return d/2 + time.Duration(random.Int64N(int64(d))) }
-	rest(ctx, time.Duration(random.Int64N(int64(*mcpLife)/2))) // not all at once
+	rest(ctx, time.Duration(random.Int64N(int64(*mcpLife)/2))) // not all connect at once
 	for ctx.Err() == nil {
 		began := time.Now()
 		c, err := w.connect(context.WithoutCancel(ctx), g, i)
@@ -116,8 +116,8 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// call makes one call. It is answered, or its error names the server that was
-// killed not long ago.
+// call makes one call and reports whether it was answered. An error must name the server, which
+// must have been killed not long before.
 func (w *mcpWorld) call(c *mcpClient, s mcpServer) bool {
 	began := time.Now()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -132,7 +132,7 @@ func (w *mcpWorld) call(c *mcpClient, s mcpServer) bool {
 		return true
 	}
 	if strings.Contains(err.Error(), "the monitor did not answer") || strings.Contains(err.Error(), "was not taken in") || strings.Contains(err.Error(), "it was not judged") {
-		w.counts.unjudged++ // it was too slow on a busy machine: then nothing is allowed
+		w.counts.unjudged++ // the monitor was too slow on a busy machine, so the call was refused
 		return false
 	}
 	killed, ok := w.counts.killed[s.name]
@@ -143,7 +143,7 @@ func (w *mcpWorld) call(c *mcpClient, s mcpServer) bool {
 	return false
 }
 
-// failed is the error of a call, also if it came as the tool's own.
+// failed returns the error of a call, even if the call came back as a failure of the tool.
 func failed(res *mcp.CallToolResult, err error) error {
 	if err != nil || !res.IsError {
 		return err
@@ -156,8 +156,7 @@ func failed(res *mcp.CallToolResult, err error) error {
 	return errors.New("an error without a text")
 }
 
-// kills kills a server now and then, while a client waits for it, and holds what
-// comes of it against what should.
+// kills kills a server now and then, while a client waits for the server, and checks what follows.
 func (w *mcpWorld) kills(ctx context.Context) {
 	w.counts.mu.Lock()
 	w.counts.killed = map[string]time.Time{}
@@ -176,7 +175,7 @@ func (w *mcpWorld) kills(ctx context.Context) {
 	}
 }
 
-// kill is one kill -9 of a server that a client waits for.
+// kill kills a server with SIGKILL while a client waits for it.
 func (w *mcpWorld) kill(ctx context.Context, g *mcpGateway, s mcpServer) {
 	c, err := w.connect(ctx, g, 1)
 	if err != nil {
@@ -185,10 +184,10 @@ func (w *mcpWorld) kill(ctx context.Context, g *mcpGateway, s mcpServer) {
 	}
 	defer c.Close()
 	if !w.call(c, s) {
-		return // it is down already
+		return // the server was killed before
 	}
 	pids := w.processes(g, s.name)
-	if g == w.alone { // the one of this client
+	if g == w.alone { // there each client has a process of the server
 		pids = w.ownProcess(ctx, c, s)
 	}
 	if len(pids) != 1 {
@@ -199,7 +198,7 @@ func (w *mcpWorld) kill(ctx context.Context, g *mcpGateway, s mcpServer) {
 	go func() {
 		ended <- failed(c.CallTool(ctx, &mcp.CallToolParams{Name: s.name + "__" + s.wait, Arguments: s.long}))
 	}()
-	time.Sleep(2 * time.Second) // through the monitor to the server
+	time.Sleep(2 * time.Second) // until the call has passed the monitor and reached the server
 	w.counts.mu.Lock()
 	w.counts.kills++
 	w.counts.killed[s.name] = time.Now()
@@ -210,8 +209,8 @@ func (w *mcpWorld) kill(ctx context.Context, g *mcpGateway, s mcpServer) {
 	w.afterKill(c, g, s, ended)
 }
 
-// afterKill looks at what a client hears whose server was killed: the error, the
-// other servers, and the server again.
+// afterKill checks what a client whose server was killed gets: an error for the waiting call, answers
+// of other servers, and after a while answers of the same server again.
 func (w *mcpWorld) afterKill(c *mcpClient, g *mcpGateway, s mcpServer, ended chan error) {
 	if err := <-ended; err == nil || !strings.Contains(err.Error(), s.name) || !strings.Contains(err.Error(), "again") {
 		w.t.Errorf("the call that waited for %s: %v", s.name, err)
@@ -258,11 +257,11 @@ func (w *mcpWorld) ownProcess(ctx context.Context, c *mcpClient, s mcpServer) []
 	return []int{pid}
 }
 
-// processes are the children of a gateway that are this server.
+// processes returns the children of a gateway that run this server.
 func (w *mcpWorld) processes(g *mcpGateway, name string) []int {
 	var list []int
 	for _, pid := range childrenOf(g.cmd.Process.Pid) {
-		env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)) // it may be gone
+		env, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)) // the process may have ended
 		if strings.Contains(string(env), mcpVariable+"="+name+"\x00") || strings.Contains(string(env), string(filepath.Separator)+name+".json\x00") {
 			list = append(list, pid)
 		}
@@ -270,7 +269,7 @@ func (w *mcpWorld) processes(g *mcpGateway, name string) []int {
 	return list
 }
 
-// childrenOf are the processes that a process started.
+// childrenOf returns the children of a process.
 func childrenOf(pid int) []int {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
 	var all []int

@@ -10,14 +10,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// mcpVariable makes this program an MCP server of that name.
+// mcpVariable is the environment variable that makes this program an MCP server. Its value is the
+// name of the server.
 const mcpVariable = "FLOODMARK_SOAK_MCP"
 
-// maxMCPWait ends a call that was not cancelled.
+// maxMCPWait is how long the waiting tool waits if the call is not cancelled.
 const maxMCPWait = 2 * time.Minute
 
-// runMCPServer is a server of the Go SDK with a tool that answers and one that
-// does not, and a resource that can be subscribed to.
+// runMCPServer runs a server of the Go SDK with two tools: one answers at once, the other waits until
+// its call is cancelled.
 func runMCPServer(name string) {
 	s := mcp.NewServer(&mcp.Implementation{Name: name, Version: "1"}, nil)
 	type words struct {

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// A mcpSample is how one program was at one moment.
+// A mcpSample holds the vital figures of one program at one moment.
 type mcpSample struct {
-	at         float64 // minutes since the first
+	at         float64 // minutes since the start of the watch
 	goroutines float64
 	heap       float64 // MB in use after a collection
 	rss        float64 // MB
@@ -24,7 +24,7 @@ type mcpSample struct {
 	cpu        float64 // seconds so far
 }
 
-// watch looks at the three programs until the time is over.
+// watch takes samples of the three programs until ctx ends.
 func (w *mcpWorld) watch(ctx context.Context) map[string][]mcpSample {
 	all := map[string][]mcpSample{}
 	began := time.Now()
@@ -65,9 +65,9 @@ func (w *mcpWorld) sample(name string, pid int) (mcpSample, error) {
 	return s, nil
 }
 
-// rssOf is what a process has in memory, in MB.
+// rssOf returns the resident memory of a process in MB, or 0 if the process has ended.
 func rssOf(pid int) float64 {
-	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid)) // gone: nothing
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	found := regexp.MustCompile(`VmRSS:\s+(\d+) kB`).FindStringSubmatch(string(status))
 	if found == nil {
 		return 0
@@ -76,9 +76,9 @@ func rssOf(pid int) float64 {
 	return n / 1000
 }
 
-// cpuOf is how many seconds of a processor a process has used.
+// cpuOf returns the computing time of a process in seconds, or 0 if the process has ended.
 func cpuOf(pid int) float64 {
-	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid)) // gone: none
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	_, rest, _ := strings.Cut(string(stat), ") ")
 	fields := strings.Fields(rest)
 	if len(fields) < 13 {
@@ -89,27 +89,27 @@ func cpuOf(pid int) float64 {
 	return (user + system) / 100
 }
 
-// A mcpFlat is how something went after the warm-up: a line through the samples,
-// and what it may rise by in all that time.
+// A mcpFlat says how a figure developed after the warm-up: a line through its samples, and how much
+// the line may rise.
 type mcpFlat struct {
 	First     float64 `json:"first"`
 	Mean      float64 `json:"mean"`
 	Last      float64 `json:"last"`
 	Most      float64 `json:"most"`
 	PerMinute float64 `json:"slopePerMinute"`
-	Rise      float64 `json:"rise"`      // of the line, over all that time
-	Limit     float64 `json:"riseLimit"` // what is allowed
+	Rise      float64 `json:"rise"`      // of the line, from the first sample to the last
+	Limit     float64 `json:"riseLimit"` // the most that Rise may be
 }
 
-// warmUp is the part of a run in which clients come and caches fill, at least. It
-// lasts until all have come in, which must leave a third.
+// warmUp is the least part of a run in which clients connect and caches fill. It lasts longer if not
+// all clients have connected by then, but at most until mostWarm of the run.
 const (
 	warmUp   = 0.4
 	mostWarm = 0.67
 )
 
-// flat fits a line. A rise of a tenth of the mean, and of a little where the mean
-// is small, is noise of clients that come and go.
+// flat fits a line through the samples after the warm-up. A rise of a tenth of the mean, or of little
+// if that is more, may come from clients that connect and disconnect.
 func flat(samples []mcpSample, warm float64, of func(mcpSample) float64, little float64) mcpFlat {
 	samples = samples[int(float64(len(samples))*warm):]
 	var f mcpFlat
@@ -129,7 +129,7 @@ func flat(samples []mcpSample, warm float64, of func(mcpSample) float64, little 
 	return f
 }
 
-// A mcpProgram is how one program went.
+// A mcpProgram holds the figures of one program.
 type mcpProgram struct {
 	Goroutines mcpFlat `json:"goroutines"`
 	HeapMB     mcpFlat `json:"heapMBAfterCollection"`
@@ -139,7 +139,7 @@ type mcpProgram struct {
 	CPUSeconds float64 `json:"cpuSeconds"`
 }
 
-// mcpFigures are the evidence.
+// mcpFigures are the published figures of a run.
 type mcpFigures struct {
 	Commit          string                `json:"commit"`
 	Go              string                `json:"go"`
@@ -172,11 +172,11 @@ type mcpFigures struct {
 	ChildrenLeft    int                   `json:"processesLeftAfterTheStop"`
 }
 
-// figures are what was measured, held against what must be.
+// figures returns the figures of the run. It fails the test if a goal is not met.
 func (w *mcpWorld) figures(samples map[string][]mcpSample, began time.Time, lasted time.Duration) *mcpFigures {
 	c := &w.counts
 	warm := max(warmUp, float64(c.allIn.Sub(began))/float64(lasted))
-	long := lasted > 2*time.Minute // in less nothing can be said of a slope
+	long := lasted > 2*time.Minute // a shorter run says nothing about a slope
 	if long && (c.allIn.IsZero() || warm > mostWarm) {
 		w.t.Errorf("%d clients had come in, the last at %v", len(c.in), c.allIn.Sub(began))
 	}
@@ -184,7 +184,7 @@ func (w *mcpWorld) figures(samples map[string][]mcpSample, began time.Time, last
 	if long && c.unjudged*20 > c.calls {
 		w.t.Errorf("%d of %d calls were not judged in time", c.unjudged, c.calls)
 	}
-	load, _ := os.ReadFile("/proc/loadavg") // where there is none, it is not said
+	load, _ := os.ReadFile("/proc/loadavg") // empty if it cannot be read
 	seconds := func(d time.Duration) float64 { return d.Round(time.Millisecond).Seconds() }
 	f := &mcpFigures{
 		Commit: w.commit, Go: runtime.Version(), Cores: runtime.NumCPU(), Load: strings.TrimSpace(string(load)), Seed: *seed, Seconds: int(lasted.Seconds()),
@@ -215,9 +215,9 @@ func (w *mcpWorld) figures(samples map[string][]mcpSample, began time.Time, last
 	return f
 }
 
-// end stops everything: the gateways first, which must leave no process behind.
+// end stops the gateways, which must leave no process behind, and then the monitor.
 func (w *mcpWorld) end(f *mcpFigures) {
-	time.Sleep(5 * time.Second) // the last clients have gone
+	time.Sleep(5 * time.Second) // until the last clients have gone
 	for name, g := range map[string]*mcpGateway{"gateway": w.together, "gatewayAlone": w.alone} {
 		s, err := w.sample(name, g.cmd.Process.Pid)
 		if err != nil || s.zombies > 0 {
@@ -241,12 +241,12 @@ func (w *mcpWorld) end(f *mcpFigures) {
 	}
 }
 
-// marked are the processes whose command line names our folder: all servers.
+// marked returns the processes of all servers, which have our folder in their command lines.
 func (w *mcpWorld) marked() []string {
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	var list []string
 	for _, line := range lines {
-		text, _ := os.ReadFile(line) // it may be gone
+		text, _ := os.ReadFile(line) // the process may have ended
 		if strings.Contains(string(text), w.dir) && !strings.Contains(string(text), "--dir") {
 			list = append(list, filepath.Base(filepath.Dir(line)))
 		}

@@ -19,23 +19,23 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// startWithin is how long a program that is being ended may take on a busy machine.
+// startWithin is how long a program that is being killed may take to end on a busy machine.
 const startWithin = 30 * time.Second
 
-// logVariable bounds SQLite's log.
+// logVariable is the environment variable that bounds the size of SQLite's log.
 const logVariable = "FLOODMARK_FAULT_LOG_BYTES"
 
-// A running is one life of the real program.
+// A running is one process of the real program.
 type running struct {
 	t     *testing.T
 	paths config.Paths
 	cmd   *exec.Cmd
 	out   *said
 	ended chan struct{} // closed when the process is gone
-	file  string        // gets the name of the point it ended at
+	file  string        // the program writes the point at which it ends here
 }
 
-// A said is what a program prints, readable while it runs.
+// A said collects what a program prints. It can be read while the program runs.
 type said struct {
 	mu   sync.Mutex // guards the fields below
 	b    bytes.Buffer
@@ -52,7 +52,7 @@ func (s *said) Write(p []byte) (int, error) {
 	return s.b.Write(p)
 }
 
-// until blocks until what was printed is enough; false if the program ended instead.
+// until waits until the printed text is enough. It returns false if the program ended before.
 func (s *said) until(ended <-chan struct{}, enough func(text string) bool) bool {
 	for {
 		s.mu.Lock()
@@ -79,13 +79,13 @@ func (s *said) String() string {
 	return s.b.String()
 }
 
-// launch starts the monitor in a folder. fault is what FLOODMARK_FAULT says.
+// launch starts the monitor in a folder, with fault as FLOODMARK_FAULT.
 func launch(t *testing.T, dir, fault string, more ...string) *running {
 	t.Helper()
 	r := &running{t: t, paths: config.DirPaths(dir), out: &said{}, ended: make(chan struct{}), file: filepath.Join(dir, "fault")}
 	_ = os.Remove(r.file)
 	r.cmd = exec.Command(program(t, "floodmark"), append([]string{"serve", "--dir", dir}, more...)...)
-	// A small log is moved often; a test may say otherwise.
+	// With a small bound the log is moved into the store often. A test may set another one.
 	r.cmd.Env = append([]string{logVariable + "=1000000"}, os.Environ()...)
 	r.cmd.Env = append(r.cmd.Env, "FLOODMARK_FAULT="+fault, "FLOODMARK_FAULT_FILE="+r.file)
 	r.cmd.Stdout, r.cmd.Stderr = r.out, r.out
@@ -100,12 +100,13 @@ func launch(t *testing.T, dir, fault string, more ...string) *running {
 	return r
 }
 
-// ready waits until events are answered; false if the program ended instead.
+// ready waits until the monitor answers events. It returns false if the program ended before.
 func (r *running) ready() bool {
 	return r.out.until(r.ended, func(text string) bool { return strings.Contains(text, "floodmark answers on") })
 }
 
-// until looks again and again until something is so, which the program does not tell.
+// until calls so again and again until it returns true. It is for states that the program does not
+// print.
 func (r *running) until(what string, so func() bool) {
 	r.t.Helper()
 	for end := patience(r.t); !so(); {
@@ -123,7 +124,7 @@ func (r *running) until(what string, so func() bool) {
 	}
 }
 
-// serve starts a monitor that must come up.
+// serve starts a monitor and waits until it answers. If it does not start, the test fails.
 func serve(t *testing.T, dir, fault string, more ...string) *running {
 	t.Helper()
 	r := launch(t, dir, fault, more...)
@@ -133,7 +134,7 @@ func serve(t *testing.T, dir, fault string, more ...string) *running {
 	return r
 }
 
-// gone waits for the end; false if it does not come in time.
+// gone waits for the end of the program. It returns false if the program does not end in time.
 func (r *running) gone(within time.Duration) bool {
 	select {
 	case <-r.ended:
@@ -143,13 +144,13 @@ func (r *running) gone(within time.Duration) bool {
 	}
 }
 
-// kill ends it at once, from outside.
+// kill kills the program and waits for its end.
 func (r *running) kill() {
 	_ = r.cmd.Process.Kill() // it may be gone already
 	<-r.ended
 }
 
-// stop asks it to end, and waits.
+// stop asks the program to end, and waits.
 func (r *running) stop() error {
 	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -161,13 +162,13 @@ func (r *running) stop() error {
 	return nil
 }
 
-// killed reports whether the process was ended by force.
+// killed reports whether the process ended by SIGKILL.
 func (r *running) killed() bool {
 	status, ok := r.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// endedAt returns the point the process ended itself at; empty if none.
+// endedAt returns the point at which the process ended itself, or the empty string.
 func (r *running) endedAt() string {
 	data, err := os.ReadFile(r.file)
 	if err != nil {
@@ -176,7 +177,8 @@ func (r *running) endedAt() string {
 	return strings.TrimSpace(string(data))
 }
 
-// owner asks as the owner: this process reports no events itself.
+// owner returns a client for the owner's requests. This process may make them because it reports no
+// events.
 func (r *running) owner() (wire.OwnerServiceClient, func()) {
 	c, err := client.Dial(r.paths.OwnerSocket, client.Options{})
 	if err != nil {

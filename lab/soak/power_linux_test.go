@@ -15,16 +15,15 @@ import (
 )
 
 const (
-	// shutdownRequest is FS_IOC_SHUTDOWN: the file system stops as if the power
-	// went.
+	// shutdownRequest is FS_IOC_SHUTDOWN, which stops the file system as a power cut does.
 	shutdownRequest = 0x8004587d
-	// withoutFlush leaves what is not yet on the disk, log and all, behind.
+	// withoutFlush says not to write what is not yet on the disk, not even the log.
 	withoutFlush = 2
-	// cutsPerDisk is how many cuts one file system lives through.
+	// cutsPerDisk is how many cuts are made on one file system.
 	cutsPerDisk = 5
 )
 
-// powerFigures are what the cuts showed.
+// powerFigures are the figures of a run.
 type powerFigures struct {
 	Commit       string  `json:"commit"`
 	Seed         uint64  `json:"seed"`
@@ -38,14 +37,14 @@ type powerFigures struct {
 	Seconds      float64 `json:"seconds"`
 }
 
-// A disk is a small ext4 in a file.
+// A disk is a small ext4 file system in a file.
 type disk struct {
 	t     *testing.T
 	image string
 	place string // where it is mounted
 }
 
-// newDisk makes one, or skips with a line that says what is missing.
+// newDisk makes and mounts a disk. If that is not possible here, it skips the test and says why.
 func newDisk(t *testing.T, megabytes int64) *disk {
 	t.Helper()
 	dir := folder(t)
@@ -70,7 +69,7 @@ func newDisk(t *testing.T, megabytes int64) *disk {
 	return d
 }
 
-// cut takes the power.
+// cut stops the file system as a power cut does.
 func (d *disk) cut() {
 	d.t.Helper()
 	f, err := os.Open(d.place)
@@ -83,7 +82,7 @@ func (d *disk) cut() {
 	}
 }
 
-// restart is what the machine does when the power is back.
+// restart mounts the file system again, as a machine does when the power is back.
 func (d *disk) restart() {
 	d.t.Helper()
 	for _, args := range [][]string{{"umount", d.place}, {"mount", "-o", "loop", d.image, d.place}} {
@@ -93,8 +92,8 @@ func (d *disk) restart() {
 	}
 }
 
-// TestPowerCut takes the power under load. What was acknowledged is there when
-// it is back, and every chain verifies against its signed heads.
+// TestPowerCut cuts the power under load. When the power is back, everything acknowledged must be
+// there, and every chain must verify against its signed heads.
 func TestPowerCut(t *testing.T) {
 	long(t)
 	began := time.Now()
@@ -105,7 +104,7 @@ func TestPowerCut(t *testing.T) {
 		if n%cutsPerDisk == 0 {
 			d = newDisk(t, 256)
 			s.newStoreIn(filepath.Join(d.place, "f"))
-			unix.Sync() // what the owner wrote is older than the cut
+			unix.Sync() // so that the owner's files are on the disk before the cut
 			fig.Disks++
 		}
 		r := serve(t, s.dir, "")
@@ -116,7 +115,7 @@ func TestPowerCut(t *testing.T) {
 		time.Sleep(time.Duration(50+s.random.IntN(900)) * time.Millisecond)
 		s.ledger.powerGone()
 		d.cut()
-		time.Sleep(time.Duration(s.random.IntN(100)) * time.Millisecond) // it answers no to everything now
+		time.Sleep(time.Duration(s.random.IntN(100)) * time.Millisecond) // now it refuses everything
 		r.kill()
 		<-s.idle
 		s.ledger.powerBack()
@@ -130,7 +129,7 @@ func TestPowerCut(t *testing.T) {
 			if err := r.stop(); err != nil {
 				t.Fatal(err)
 			}
-			d.cut() // nothing of it is needed any more
+			d.cut() // the disk is not needed any more
 			if err := unix.Unmount(d.place, 0); err != nil {
 				t.Fatal(err)
 			}
@@ -145,7 +144,7 @@ func TestPowerCut(t *testing.T) {
 	writeEvidence(t, "service.json", "powerCuts", fig)
 }
 
-// newStoreIn is newStore in a given place.
+// newStoreIn begins with an empty store in dir.
 func (s *soak) newStoreIn(dir string) {
 	s.newStore()
 	s.dir = dir

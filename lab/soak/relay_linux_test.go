@@ -14,17 +14,19 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// relayVariable makes this program an agent that says what it is told to say: a process
-// that reports events is not the owner, so the owner's process needs another one for it.
+// relayVariable is the environment variable that makes this program run [runRelay]. Its value is the
+// socket of the monitor. A process that reports events cannot be the owner, so the test needs
+// another process for them.
 const relayVariable = "FLOODMARK_SOAK_RELAY"
 
-// A saying is one event on its way to the monitor.
+// A saying is one event that the relay sends to the monitor.
 type saying struct {
 	N     int        `json:"n"`
 	Event hook.Event `json:"event"`
 }
 
-// A heard is what the monitor answered; Failed if it did not.
+// A heard is the monitor's answer to a saying. Failed says that there was none, or that the event was
+// not judged.
 type heard struct {
 	N       int                `json:"n"`
 	Verdict string             `json:"verdict"`
@@ -33,7 +35,8 @@ type heard struct {
 	Failed  bool               `json:"failed,omitempty"`
 }
 
-// runRelay is the agent's process. It ends with its standard input.
+// runRelay is the agent's process. It sends the events that it reads from standard input, until the
+// input ends.
 func runRelay(socket string) {
 	c, err := client.Dial(socket, client.Options{Timeout: 30 * time.Second})
 	if err != nil {
@@ -58,7 +61,7 @@ func runRelay(socket string) {
 	}
 }
 
-// A relay is that process, seen from here.
+// A relay is the test's side of the agent's process.
 type relay struct {
 	mu      sync.Mutex // guards what is below
 	in      *json.Encoder
@@ -76,14 +79,14 @@ func newRelay(t *testing.T, socket string) *relay {
 		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.waiting[h.N] <- h // it has room
+		r.waiting[h.N] <- h // never blocks, because the channel has room for one
 		delete(r.waiting, h.N)
 		return nil
 	}))
 	return r
 }
 
-// tell lets the agent report an event, and waits for the answer.
+// tell makes the agent report an event, and waits for the answer.
 func (r *relay) tell(t *testing.T, ev hook.Event) heard {
 	t.Helper()
 	ev.Agent = "openclaw"

@@ -19,14 +19,13 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// A database is a PostgreSQL of the drill's own.
+// A database is a PostgreSQL server that the test starts.
 type database struct {
 	t        *testing.T
 	dir, dsn string
 }
 
-// newDatabase prepares a place for one; where there is no PostgreSQL the drill
-// is skipped.
+// newDatabase prepares a folder for a server, and stops the server when the test ends.
 func newDatabase(t *testing.T, parent, name string) *database {
 	t.Helper()
 	d := &database{t: t, dir: filepath.Join(parent, name)}
@@ -46,7 +45,7 @@ func (d *database) script(command string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// as runs SQL as the one who may do everything.
+// as runs SQL as the superuser.
 func (d *database) as(sql string) {
 	d.t.Helper()
 	c, err := pgx.Connect(d.t.Context(), d.dsn)
@@ -59,14 +58,14 @@ func (d *database) as(sql string) {
 	}
 }
 
-// url is the same as the address a journal is given.
+// url returns the address of the database as it is given to a monitor.
 func (d *database) url() string {
 	return "postgres://postgres@/postgres?connect_timeout=60&host=" + d.dir
 }
 
-// A backup is taken while the monitor works, and the log is kept. Both give a new
-// database where every chain is whole, and its heads are those that were signed.
-// If the copy was tampered with, or the end of the log is missing, it is told.
+// A backup is made while the monitor works, and the log is archived. A database restored from both
+// must have every chain, with the heads that were signed. If the copy was tampered with, or if the
+// end of the log is missing, «journal verify» must say so.
 func TestRestore(t *testing.T) {
 	long(t)
 	if os.Getenv("FLOODMARK_POSTGRES_DSN") == "" {
@@ -86,7 +85,7 @@ func TestRestore(t *testing.T) {
 	old.script("backup", copied)
 	converse(t, r, "after")
 	told := exported(t, dir)
-	if err := r.stop(); err != nil { // the heads are signed
+	if err := r.stop(); err != nil { // a monitor signs the heads when it stops
 		t.Fatal(err)
 	}
 	early := names(t, logs)
@@ -122,7 +121,7 @@ func TestRestore(t *testing.T) {
 	})
 }
 
-// archived waits until all that was written so far is in the log's folder.
+// archived waits until everything written so far is in the folder of the archived log.
 func (d *database) archived(logs string) {
 	d.t.Helper()
 	c, err := pgx.Connect(d.t.Context(), d.dsn)
@@ -142,7 +141,7 @@ func (d *database) archived(logs string) {
 	d.t.Fatalf("%s did not come to the archive", piece)
 }
 
-// names are the files of a folder.
+// names returns the names of the files in a folder.
 func names(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -156,7 +155,7 @@ func names(t *testing.T, dir string) []string {
 	return list
 }
 
-// keepOnly makes a folder with some of another's files.
+// keepOnly makes a folder with copies of some files of another folder.
 func keepOnly(t *testing.T, from, to string, some []string) {
 	t.Helper()
 	if err := os.Mkdir(to, 0o755); err != nil {
@@ -173,7 +172,7 @@ func keepOnly(t *testing.T, from, to string, some []string) {
 	}
 }
 
-// exported is every entry of the sessions that conversed, as a line.
+// exported returns every entry of the sessions of converse, each as a line.
 func exported(t *testing.T, dir string) map[string]bool {
 	t.Helper()
 	out, code := runCommand(t, "journal", "export", "--dir", dir)
@@ -189,7 +188,7 @@ func exported(t *testing.T, dir string) map[string]bool {
 	return lines
 }
 
-// restored starts a database from the copy.
+// restored starts a database from the backup and the archived log.
 func restored(t *testing.T, parent, name, copied, logs string) *database {
 	t.Helper()
 	d := newDatabase(t, parent, name)
@@ -197,12 +196,13 @@ func restored(t *testing.T, parent, name, copied, logs string) *database {
 	return d
 }
 
-// verified is what «floodmark journal verify» says of a database.
+// verified runs «floodmark journal verify» on a database. If the journal is good, it also returns the
+// entries.
 func verified(t *testing.T, dir string, d *database) (out string, entries map[string]bool, code int) {
 	t.Helper()
 	r := launch(t, dir, "", "--journal", d.url())
 	if !r.ready() {
-		return r.out.String(), nil, 1 // it does not even start
+		return r.out.String(), nil, 1 // the monitor does not even start
 	}
 	if out, code = runCommand(t, "journal", "verify", "--dir", dir); code == 0 {
 		entries = exported(t, dir)
@@ -213,11 +213,11 @@ func verified(t *testing.T, dir string, d *database) (out string, entries map[st
 	return out, entries, code
 }
 
-// converseVariable makes this program an agent: see converse.
+// converseVariable is the environment variable that makes this program run [runConversation].
 const converseVariable = "FLOODMARK_SOAK_CONVERSE"
 
-// converse lets twenty sessions say something, from another process: a process
-// that reports as an agent cannot ask as the owner.
+// converse sends events of twenty sessions from another process, because a process that reports
+// events cannot ask as the owner.
 func converse(t *testing.T, r *running, name string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
@@ -227,7 +227,7 @@ func converse(t *testing.T, r *running, name string) {
 	}
 }
 
-// runConversation is that other process.
+// runConversation is the process that sends the events for converse.
 func runConversation(told string) {
 	socket, name, _ := strings.Cut(told, " ")
 	c, err := client.Dial(socket, client.Options{Timeout: time.Minute})

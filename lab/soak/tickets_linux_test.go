@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	anna = int64(4711) // whose phone it is
-	// askers is how many sessions ask at the same moment.
+	anna = int64(4711) // the user of the phone
+	// askers is how many sessions ask at the same time.
 	askers = 8
-	// ticketKills is how often the monitor is killed with all of them open.
+	// ticketKills is how often the monitor is killed while questions are open.
 	ticketKills = 3
-	// sentWithin is what a person may have to wait for a card, in 99 of 100 cases.
+	// sentWithin is the time within which 99 of 100 cards must be sent.
 	sentWithin = 200 * time.Millisecond
 )
 
-// ticketFigures are what a run of questions showed.
+// ticketFigures are the figures of a run.
 type ticketFigures struct {
 	Commit    string `json:"commit"`
 	Seed      uint64 `json:"seed"`
@@ -45,9 +45,9 @@ type ticketFigures struct {
 	Twice     int    `json:"cardsSentTwice"`
 	Left      int    `json:"cardsLeftWithButtons"`
 	Retried   int    `json:"approvedCallsThatPassed"`
-	// From when the agent heard the decision to when the card was there, and from
-	// when the agent began to ask.
+	// Decision is the time from the agent's getting the decision to the card's arrival.
 	Decision quantiles `json:"msFromDecisionToCard"`
+	// Call is the time from the agent's asking to the card's arrival.
 	Call     quantiles `json:"msFromCallToCard"`
 	Verified int64     `json:"entriesVerified"`
 	Seconds  float64   `json:"seconds"`
@@ -59,7 +59,7 @@ type ask struct {
 	ticket  floodmark.TicketID
 	began   time.Time
 	decided time.Time
-	answer  string // of the person; empty while it is open
+	answer  string // the person's answer; empty while the question is open
 }
 
 // A desk is a phone, agents that ask, and the monitor between them.
@@ -77,15 +77,15 @@ type desk struct {
 	sent map[int64]floodmark.TicketID // every card that ever was on the phone
 }
 
-// TestTicketsSurviveKilling has all questions open at once and kills the real
-// program, more than once: open ones are open again, answered ones stay answered, a
-// yes lets the same call pass, and no card is lost.
+// TestTicketsSurviveKilling kills the real program several times while many questions are open. Open
+// questions must be open again afterwards, answered ones must stay answered, a yes must let the same
+// call pass, and no card may be lost.
 func TestTicketsSurviveKilling(t *testing.T) {
 	long(t)
 	began := time.Now()
 	d := newAskDesk(t)
 	d.open(*tickets - len(d.asks))
-	d.open(max(1, *tickets/10)) // while all of them are open
+	d.open(max(1, *tickets/10)) // while the first questions are open
 	d.carded()
 	d.measure()
 	d.figure.Open = len(d.pending())
@@ -106,7 +106,7 @@ func TestTicketsSurviveKilling(t *testing.T) {
 	if f.Lost+f.Doubled > 0 || f.Open < *tickets || f.Retried != f.Allowed {
 		t.Errorf("%+v", f)
 	}
-	// Of a few the slowest says more of the machine, which may be busy.
+	// With few questions this is the time of the slowest, which depends on how busy the machine is.
 	if limit := sentWithin.Seconds() * 1000; *tickets >= 1000 && f.Decision.P99 > limit {
 		t.Errorf("99 of 100 cards are sent within %.0f ms, want %.0f", f.Decision.P99, limit)
 	}
@@ -126,8 +126,8 @@ func newAskDesk(t *testing.T) *desk {
 	return d
 }
 
-// open lets so many sessions ask, one question each: what an approved call gives back
-// would silence the approvals of others in its session.
+// open lets n sessions ask one question each. A session asks only one, because the result of an
+// approved call would invalidate other approvals in the session.
 func (d *desk) open(n int) {
 	var all sync.WaitGroup
 	turn := make(chan struct{}, askers)
@@ -143,7 +143,8 @@ func (d *desk) open(n int) {
 	all.Wait()
 }
 
-// session reads a page and then wants to run something. It stops if a call is not answered.
+// session plays a session that reads a page and then wants to run a command. It stops if a call is
+// not answered.
 func (d *desk) session(s floodmark.SessionID) {
 	page := hook.Call{ID: "page", Name: "web_fetch", Args: []byte(`{"url":"https://news.example/"}`)}
 	owner := floodmark.Origin{Kind: floodmark.FromSender, Sender: "me", IsOwner: true}
@@ -173,7 +174,7 @@ func (d *desk) session(s floodmark.SessionID) {
 	}
 }
 
-// unanswered are the open questions, in an order that the seed chose.
+// unanswered returns the open questions, shuffled by the seed.
 func (d *desk) unanswered() []*ask {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -188,7 +189,7 @@ func (d *desk) unanswered() []*ask {
 	return list
 }
 
-// live are the cards with buttons, by question.
+// live returns the cards that have buttons, by question.
 func (d *desk) live() map[floodmark.TicketID][]bottest.Message {
 	cards := map[floodmark.TicketID][]bottest.Message{}
 	d.mu.Lock()
@@ -205,7 +206,7 @@ func (d *desk) live() map[floodmark.TicketID][]bottest.Message {
 	return cards
 }
 
-// until waits for something.
+// until waits until so returns true.
 func (d *desk) until(what string, so func() bool) {
 	d.t.Helper()
 	d.run.until(what, so)
@@ -213,7 +214,7 @@ func (d *desk) until(what string, so func() bool) {
 
 func tail(s string) string { return s[max(0, len(s)-2000):] }
 
-// carded waits until every open question has a card that can be touched.
+// carded waits until every open question has a card with buttons.
 func (d *desk) carded() {
 	d.t.Helper()
 	d.until("cards of all open questions", func() bool {
@@ -222,7 +223,7 @@ func (d *desk) carded() {
 	})
 }
 
-// measure says how long after the decision a card was there.
+// measure measures how long it took until the cards arrived.
 func (d *desk) measure() {
 	var decision, call []float64
 	for t, list := range d.live() {
@@ -244,7 +245,7 @@ func quantilesOf(list []float64) quantiles {
 	return quantiles{list[len(list)/2], list[len(list)*99/100], list[len(list)-1]}
 }
 
-// touch answers a question on the phone.
+// touch answers a question on the phone, with the button of that label.
 func (d *desk) touch(a *ask, label string) {
 	d.t.Helper()
 	cards := d.live()[a.ticket]
@@ -265,7 +266,7 @@ func (d *desk) note(a *ask, label string) {
 	}
 }
 
-// pending are the questions that wait, as the owner is told.
+// pending returns the open questions that the monitor lists to the owner.
 func (d *desk) pending() map[floodmark.TicketID]*wire.Question {
 	d.t.Helper()
 	o, end := d.run.owner()
@@ -314,8 +315,8 @@ func (d *desk) settled() {
 	}
 }
 
-// kill takes the monitor away while sessions ask and a person answers, who goes on
-// touching buttons when it is gone.
+// kill kills the monitor while sessions ask and a person answers. The person answers some more
+// questions while the monitor is gone.
 func (d *desk) kill() {
 	d.t.Helper()
 	list := d.unanswered()
@@ -335,14 +336,14 @@ func (d *desk) kill() {
 	d.figure.Kills++
 }
 
-// over waits until every card says how it ended. One that was answered when the monitor
-// was killed, or that was sent and not yet noted, says so when it is touched.
+// over waits until every card says how its question ended. A card that was answered when the monitor
+// was killed, or that was sent but not yet recorded, says so only when it is touched again.
 func (d *desk) over() {
 	d.t.Helper()
 	left := func() map[floodmark.TicketID][]bottest.Message {
 		cards := d.live()
 		maps.DeleteFunc(cards, func(t floodmark.TicketID, _ []bottest.Message) bool {
-			return d.asks[t] == nil // no session that heard of it asked for it
+			return d.asks[t] == nil // the session got no answer, so the test does not know the question
 		})
 		return cards
 	}
@@ -351,7 +352,7 @@ func (d *desk) over() {
 	}
 	d.figure.Left = len(left())
 	for t, cards := range left() {
-		for _, m := range cards { // the same button again: a late no would take a yes back
+		for _, m := range cards { // the same button again, because a later no would take back a yes
 			d.server.PressData(anna, anna, m.ID, m.Data[slices.Index(m.Labels, d.asks[t].answer)])
 		}
 	}
@@ -361,7 +362,7 @@ func (d *desk) over() {
 	}
 }
 
-// cards is how many cards a question ever had.
+// cards returns how many cards a question has had.
 func (d *desk) cards(t floodmark.TicketID) int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -374,7 +375,8 @@ func (d *desk) cards(t floodmark.TicketID) int {
 	return n
 }
 
-// finish answers all that is open, a part of it elsewhere, and tries every call again.
+// finish answers all open questions, a quarter of them not on the phone but as the owner, and then
+// tries every call twice more.
 func (d *desk) finish() {
 	d.t.Helper()
 	o, end := d.run.owner()

@@ -24,7 +24,7 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// counted counts how often those who wait look, and for how long.
+// A counted counts how often a waiting caller reads the journal, and how long that takes.
 type counted struct {
 	journal.Journal
 	reads, nanos atomic.Int64
@@ -39,8 +39,7 @@ func (c *counted) Read(ctx context.Context, s journal.Session, after uint64) ite
 	}
 }
 
-// wakeNode is one monitor over the common database, as the daemon builds it but
-// for its doors.
+// wakeNode makes a monitor over the common database, as the daemon does, but without sockets.
 func wakeNode(t *testing.T, dsn, schema, name string) (*monitor.Monitor, *counted) {
 	t.Helper()
 	p, problems := policy.Load(policy.Layer{Name: "user", Data: []byte("version: 1\nprofile: assistant\n")})
@@ -74,7 +73,7 @@ func wakeNode(t *testing.T, dsn, schema, name string) (*monitor.Monitor, *counte
 	return m, c
 }
 
-// askAt brings a session to a question, and returns it.
+// askAt lets a session make calls until one is asked about, and returns the question's ticket.
 func askAt(t *testing.T, m *monitor.Monitor, id floodmark.SessionID) floodmark.TicketID {
 	t.Helper()
 	tell := func(ev hook.Event) hook.Reply {
@@ -97,9 +96,8 @@ func askAt(t *testing.T, m *monitor.Monitor, id floodmark.SessionID) floodmark.T
 	return reply.Ticket
 }
 
-// A caller that waits at one node for an answer given at another gets it within
-// one polling interval, and a poll is cheap: docs/decisions/0002 has the figures,
-// and why nodes do not notify each other.
+// A caller that waits at one node for an answer that is given at another node must get it within one
+// polling interval. docs/decisions/0002 has the figures, and says why nodes do not notify each other.
 func TestWake(t *testing.T) {
 	long(t)
 	dsn := os.Getenv("FLOODMARK_POSTGRES_DSN")

@@ -9,19 +9,19 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// anything reports whether a report allows for everything: it says that the
-// line was not understood, or that it runs code.
+// anything reports whether a report covers every effect, because it says that the line was
+// not understood or that it runs code.
 func anything(r *shellscan.Report) bool {
 	return !r.Understood || r.Has(shellscan.Anything) || r.Has(shellscan.Execute) || r.NetworkIntoInterpreter
 }
 
-// covers reports whether a report allows for an effect.
+// covers reports whether a report covers an effect.
 func covers(r *shellscan.Report, e effect) bool {
 	if anything(r) {
 		return true
 	}
 	if (e.Kind == signals || e.Kind == mounts) && houseStrength(r) <= floodmark.Change {
-		return true // entries speak for what has no path
+		return true // these effects have no path, so the effect of a catalog entry covers them
 	}
 	if filepath.Base(e.By) == "git" && gitWrites(r) && (e.Kind == writes && inGit(e.Path) || e.Kind == reads && !e.Secret) {
 		return true
@@ -29,8 +29,8 @@ func covers(r *shellscan.Report, e effect) bool {
 	return slices.ContainsFunc(r.Effects, func(said shellscan.Effect) bool { return allows(said, e) })
 }
 
-// gitWrites reports whether a report says that git writes, as an entry says it:
-// then it may write its own store, out of any file it keeps.
+// gitWrites reports whether the catalog entry of a git command in a report says that the command
+// writes. Then git may write to .git and read any file of the repository.
 func gitWrites(r *shellscan.Report) bool {
 	return slices.ContainsFunc(r.Parts, func(p shellscan.Part) bool {
 		return len(p.Words) > 0 && filepath.Base(p.Words[0]) == "git" && slices.ContainsFunc(p.Effects, func(e floodmark.Effect) bool { return e <= floodmark.Write })
@@ -41,7 +41,7 @@ func inGit(path string) bool {
 	return strings.HasSuffix(path, "/.git") || strings.Contains(path, "/.git/") && !strings.Contains(path, "/.git/hooks/")
 }
 
-// allows reports whether what was said includes what was seen.
+// allows reports whether an effect of a report includes an effect that was seen.
 func allows(said shellscan.Effect, e effect) bool {
 	switch e.Kind {
 	case reads:
@@ -52,7 +52,7 @@ func allows(said shellscan.Effect, e effect) bool {
 	case writes:
 		switch said.Kind {
 		case shellscan.Write, shellscan.Delete, shellscan.Admin:
-			// Folders on the way to what is written are written too.
+			// Whoever writes a file may also make the folders above it.
 			return matches(said, e.Path) || strings.HasPrefix(said.Path, e.Path+"/")
 		}
 	case deletes:
@@ -65,9 +65,9 @@ func allows(said shellscan.Effect, e effect) bool {
 	return false
 }
 
-// matches reports whether a path is among those an effect is said to concern.
-// A pattern is one as the rest of the house reads it: «*» is any text, «?» and
-// «[…]» any letter, «/**/» any folders or none.
+// matches reports whether the path or pattern of a reported effect includes a path. In a pattern
+// «*» matches any text, «?» and «[…]» match any letter, and «/**/» matches any folders or none, as
+// in the rest of Floodmark.
 func matches(said shellscan.Effect, path string) bool {
 	if said.Path == "" && said.URL == "" {
 		return true
@@ -81,7 +81,7 @@ func matches(said shellscan.Effect, path string) bool {
 	return false
 }
 
-// glob matches a pattern with a whole text.
+// glob reports whether a pattern matches a whole text.
 func glob(pattern, text string) bool {
 	for ; pattern != ""; pattern = pattern[1:] {
 		switch pattern[0] {
@@ -111,7 +111,7 @@ func glob(pattern, text string) bool {
 	return text == ""
 }
 
-// underEstimates are the effects that a report does not allow for.
+// underEstimates returns the effects that a report does not cover.
 func underEstimates(r *shellscan.Report, seen []effect) []effect {
 	var all []effect
 	for _, e := range seen {
@@ -122,9 +122,10 @@ func underEstimates(r *shellscan.Report, seen []effect) []effect {
 	return all
 }
 
-// weaker says how a report falls short of a sample's word, or nothing.
+// weaker returns the empty string if a report says at least as much as the word of a sample.
+// Otherwise it says what the line is.
 func weaker(r *shellscan.Report, word string) string {
-	if word == "" || word == "read" || word == "admin" { // what is admin, paths decide: the catalog
+	if word == "" || word == "read" || word == "admin" { // whether a path is admin, the catalog decides
 		return ""
 	}
 	enough := map[string][]shellscan.Kind{
@@ -157,7 +158,7 @@ func weaker(r *shellscan.Report, word string) string {
 	return "is " + word
 }
 
-// houseWord is a word of a corpus as the house says it.
+// houseWord returns Floodmark's effect for a word of a corpus.
 func houseWord(word string) floodmark.Effect {
 	return map[string]floodmark.Effect{
 		"admin": floodmark.Admin, "run": floodmark.Run, "send": floodmark.Send, "listen": floodmark.Send,
@@ -165,8 +166,8 @@ func houseWord(word string) floodmark.Effect {
 	}[word]
 }
 
-// houseStrength is the strongest thing a report says. Entries speak for
-// commands whose effects have no place on this machine.
+// houseStrength returns the strongest effect in a report, including the effects of catalog entries,
+// which also cover what commands do outside this machine.
 func houseStrength(r *shellscan.Report) floodmark.Effect {
 	most := floodmark.Observe
 	if anything(r) {
@@ -194,7 +195,7 @@ func houseStrength(r *shellscan.Report) floodmark.Effect {
 	return most
 }
 
-// seenStrength is the strongest thing that was seen.
+// seenStrength returns the strongest effect that was seen.
 func seenStrength(seen []effect) floodmark.Effect {
 	most := floodmark.Observe
 	for _, e := range seen {
@@ -214,7 +215,7 @@ func seenStrength(seen []effect) floodmark.Effect {
 	return most
 }
 
-// judgedWords tells a report in a few words.
+// judgedWords returns a short text of a report.
 func judgedWords(r *shellscan.Report) string {
 	all := []string{houseStrength(r).String()}
 	for _, e := range r.Effects {

@@ -13,13 +13,13 @@ import (
 type sample struct {
 	File  string // lines, bypass, everyday, or generated
 	Class string
-	// Word is the least a report must say, of an everyday line the most;
-	// empty if what is observed decides.
+	// Word is the least that a report must say. For an everyday line it is the most that the
+	// catalog may say. If it is empty, only what is observed counts.
 	Word string
 	Line string
 }
 
-// words are those a corpus may use.
+// words returns the words that a corpus may use.
 func words() []string {
 	return []string{"-", "read", "secret", "environment", "fetch", "write", "delete", "send", "listen", "run", "admin"}
 }
@@ -54,12 +54,12 @@ func readCorpus(name string) ([]sample, error) {
 	return all, nil
 }
 
-// plain is a line with what stands for other characters replaced.
+// plain returns a line with «⏎» and «␍» replaced by the characters that they represent.
 func plain(text string) string { return strings.NewReplacer("⏎", "\n", "␍", "\r").Replace(text) }
 
-// readKnown reads the lines that are known to be judged wrong, and after
-// «generated » texts of generated ones.
-// The list may only get shorter.
+// readKnown reads the lines that are known to be judged wrong. A line that begins with «generated »
+// gives a text instead: generated lines that contain it are known to be judged wrong. The list may
+// only get shorter.
 func readKnown() (map[string]bool, error) {
 	data, err := os.ReadFile("../../internal/shellscan/testdata/known.txt")
 	if err != nil {

@@ -17,17 +17,17 @@ import (
 	"testing"
 )
 
-// A disabling makes the scanner overlook one construct: what stands in body
-// happens first, in a function or in one case of it. In a case it happens
-// instead; in a function the rest follows unless body returns.
+// A disabling makes the scanner overlook one construct. Its body is put at the beginning of a
+// function, whose own code follows unless the body returns. If the disabling has a label, the body
+// replaces the code of one case in the function.
 type disabling struct {
 	construct string
 	function  string
-	label     string // part of the case's label, as it is written; empty for the function
+	label     string // part of the case's label as written; empty for the whole function
 	body      string
 }
 
-// constructs are the names of all rules.
+// constructs returns the names of the constructs of all rules.
 func constructs() []string {
 	var all []string
 	known := map[string]bool{}
@@ -48,11 +48,11 @@ type edit struct {
 	text string
 }
 
-// switchName is a variable of the scanner built for [disabled]: which row of
-// the table counts.
+// switchName is the variable, in the scanner that is built for [disabled], with the number of the
+// disabling that is switched on.
 const switchName = "disabledConstruct"
 
-// edits are what a row of the table puts into which file of the scanner.
+// edits returns the texts that a disabling puts into the scanner, and the file they belong into.
 func (d disabling) edits(number int, files map[string][]byte) (name string, all []edit, err error) {
 	for name, text := range files {
 		set := token.NewFileSet()
@@ -73,7 +73,7 @@ func (d disabling) edits(number int, files map[string][]byte) (name string, all 
 	return "", nil, fmt.Errorf("disable %s: the scanner has no %s with case %q any more; change the row of the table", d.construct, d.function, d.label)
 }
 
-// find says where in a file a disabling belongs.
+// find returns the beginning and the end of the code in a file to which a disabling applies.
 func (d disabling) find(file *ast.File, text []byte, at func(token.Pos) int) (from, to int, ok bool) {
 	for _, decl := range file.Decls {
 		f, isFunc := decl.(*ast.FuncDecl)
@@ -97,7 +97,7 @@ func (d disabling) find(file *ast.File, text []byte, at func(token.Pos) int) (fr
 	return from, to, ok
 }
 
-// sources are the scanner's own files.
+// sources returns the scanner's own files without its tests.
 func sources() (map[string][]byte, error) {
 	names, err := filepath.Glob("../../internal/shellscan/*.go")
 	if err != nil {
@@ -115,7 +115,8 @@ func sources() (map[string][]byte, error) {
 	return files, nil
 }
 
-// switchable returns the scanner's files with all rows of the table in them.
+// switchable returns the files of the scanner that are changed so that each disabling can be switched
+// on.
 func switchable(rows []disabling) (map[string][]byte, error) {
 	files, err := sources()
 	if err != nil {
@@ -134,8 +135,8 @@ func switchable(rows []disabling) (map[string][]byte, error) {
 			" = func() int { n, _ := strconv.Atoi(os.Getenv(\"" + switchVariable + "\")); return n }()\n"),
 	}
 	for name, list := range edits {
-		// From the end, so that places stay; of two at one place the later row's
-		// stands inside the earlier one's.
+		// From the end of the file, so that the offsets of the other edits stay right. Of two edits at
+		// the same offset the text of the later row comes first.
 		slices.SortStableFunc(list, func(a, b edit) int { return b.at - a.at })
 		text := string(files[name])
 		for _, e := range list {
@@ -146,14 +147,14 @@ func switchable(rows []disabling) (map[string][]byte, error) {
 	return changed, nil
 }
 
-// judgeVariable makes this program judge the outcomes in a file: see TestMain.
+// judgeVariable is the environment variable that makes this program run [judgeFile] on a file.
 const judgeVariable = "FLOODMARK_SHELL_JUDGE"
 
-// constructVariable says which outcomes it judges.
+// constructVariable is the environment variable with the construct whose outcomes are judged.
 const constructVariable = "FLOODMARK_SHELL_CONSTRUCT"
 
-// judgeFile prints how many outcomes of a file, of lines made with a construct,
-// the scanner under-estimates.
+// judgeFile reads outcomes from a file and prints how many of those with a construct the scanner
+// under-estimates.
 func judgeFile(name, construct string) int {
 	data, err := os.ReadFile(name)
 	var kept []madeOutcome
@@ -178,12 +179,11 @@ func judgeFile(name, construct string) int {
 	return 0
 }
 
-// switchVariable says which row of the table counts, to the program that
-// [buildSwitchable] makes.
+// switchVariable is the environment variable that tells the program of [buildSwitchable] which
+// disabling is switched on.
 const switchVariable = "FLOODMARK_SHELL_DISABLED"
 
-// buildSwitchable builds this program with a scanner that can be told to
-// overlook a construct.
+// buildSwitchable builds this test program with a scanner in which one disabling can be switched on.
 func buildSwitchable(t *testing.T, rows []disabling) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -215,11 +215,11 @@ func buildSwitchable(t *testing.T, rows []disabling) string {
 	return program
 }
 
-// disabled takes one construct after the other from the scanner. Each time the
-// lines that were watched must show it. A run in small tries a few.
+// disabled switches on some disablings, one after the other. Each time more of the watched lines with
+// the construct must be under-estimated than without a disabling.
 func disabled(t *testing.T, j *judge, f *figures, kept []madeOutcome) {
 	t.Helper()
-	whole := map[string]int{} // what is wrong without any help
+	whole := map[string]int{} // by construct: under-estimates without a disabling
 	for i := range kept {
 		if len(j.below(&kept[i].outcome)) > 0 {
 			for _, c := range kept[i].Constructs {
@@ -248,7 +248,8 @@ func disabled(t *testing.T, j *judge, f *figures, kept []madeOutcome) {
 	}
 }
 
-// judgeWithout says how many outcomes are under-estimated without a row.
+// judgeWithout returns how many outcomes with a construct are under-estimated when the disabling of a
+// row is switched on.
 func judgeWithout(t *testing.T, program, outcomes string, row int, construct string) int {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), program)
@@ -264,8 +265,8 @@ func judgeWithout(t *testing.T, program, outcomes string, row int, construct str
 	return n
 }
 
-// Every row of the table still fits the scanner, and every construct of the
-// generator has one.
+// Every disabling must still fit the scanner, and every construct of the generator must have a
+// disabling.
 func TestDisablingsFit(t *testing.T) {
 	files, err := sources()
 	if err != nil {

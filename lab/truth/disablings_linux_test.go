@@ -2,8 +2,8 @@ package truth
 
 import "slices"
 
-// disablings are ways to make the scanner overlook a construct, at least one
-// for each rule of the generator.
+// disablings returns at least one way for each construct of the generator to make the scanner overlook
+// it.
 func disablings() []disabling {
 	return slices.Concat(commandDisablings(), wordDisablings(), moreDisablings())
 }
@@ -31,7 +31,7 @@ func commandDisablings() []disabling {
 	}
 }
 
-// wordDisablings are those of what stands inside words and behind them.
+// wordDisablings returns the disablings for parts of words, for builtins and for wrappers.
 func wordDisablings() []disabling {
 	named := func(names string) string {
 		return "if len(words) > 0 { switch base(words[0].text) { case " + names + ": return feed{piped: true} } }"
@@ -71,7 +71,8 @@ func wordDisablings() []disabling {
 	}
 }
 
-// moreDisablings are those of commands that start others.
+// moreDisablings returns the disablings for commands that start others, for doubtful text and for
+// redirections.
 func moreDisablings() []disabling {
 	const nothing = "s.parts++; return feed{piped: true}"
 	named := func(names string) string {

@@ -7,26 +7,26 @@ import (
 	"strings"
 )
 
-// A kind is one sort of thing a line was seen doing.
+// A kind is a kind of effect.
 type kind string
 
 const (
-	reads   kind = "read"   // opened a file of the home, or a secret one
+	reads   kind = "read"   // opened a file of the home, or a secret file elsewhere
 	writes  kind = "write"  // made, changed or renamed a file
-	deletes kind = "delete" // removed something that was there
-	starts  kind = "exec"   // started a program file the line's owner can write
+	deletes kind = "delete" // removed a file or folder that was there
+	starts  kind = "exec"   // started a program file that the user of the line can write
 	codes   kind = "code"   // started an interpreter with code
-	calls   kind = "net"    // tried to reach a host, or to be reached
+	calls   kind = "net"    // tried to reach a host or to listen
 	signals kind = "signal" // sent a signal
 	mounts  kind = "mount"  // changed what is mounted
 )
 
-// An effect is one thing a line was seen doing.
+// An effect is one thing that a line was seen doing.
 type effect struct {
 	Kind   kind
-	Path   string // or host:port
+	Path   string // or host:port, a command line, or the arguments of a call
 	By     string // the program that did it
-	Moved  bool   // the thing deleted lives on under another name
+	Moved  bool   // the deleted file was renamed and still exists under another name
 	Secret bool
 }
 
@@ -38,15 +38,15 @@ func (e effect) String() string {
 	return text + " (by " + filepath.Base(e.By) + ")"
 }
 
-// A watcher folds the calls of a trace into effects.
+// A watcher turns the calls of a trace into effects.
 type watcher struct {
 	processes table
 	parents   map[int]int
-	made      map[string]int // files this line made, and which process did
+	made      map[string]int // the files that the line made, with the process that made each
 	effects   []effect
 }
 
-// effectsOf says what a trace shows.
+// effectsOf returns the effects that a trace shows.
 func effectsOf(trace string) []effect {
 	all := parseTrace(trace)
 	w := &watcher{processes: table{}, parents: parentsOf(all), made: map[string]int{}}
@@ -68,7 +68,7 @@ func (w *watcher) add(k kind, path string, p *process) {
 	w.effects = append(w.effects, effect{Kind: k, Path: path, By: p.exe, Secret: k == reads && secret(path)})
 }
 
-// see folds one call.
+// see adds the effects of one call.
 func (w *watcher) see(c call, p *process) {
 	args := splitArguments(c.args)
 	texts := c.strings()
@@ -85,7 +85,7 @@ func (w *watcher) see(c call, p *process) {
 	case "connect", "sendto", "sendmsg", "sendmmsg", "bind":
 		w.seeNetwork(c, p)
 	case "kill":
-		// Signal 0 only asks. Threads of one process signal each other by other calls.
+		// Signal 0 only asks whether a process exists. Threads of one process use other calls.
 		if len(args) > 1 && args[1] != "0" {
 			w.add(signals, strings.Join(args, " "), p)
 		}
@@ -100,7 +100,7 @@ func (w *watcher) see(c call, p *process) {
 	}
 }
 
-// seeOpen folds the opening of a file.
+// seeOpen adds the effects of opening a file.
 func (w *watcher) seeOpen(c call, p *process, args, texts []string) {
 	if len(texts) == 0 || !c.done() {
 		return
@@ -140,7 +140,7 @@ func (w *watcher) seeOpen(c call, p *process, args, texts []string) {
 	}
 }
 
-// seeExec folds the start of a program.
+// seeExec adds the effects of starting a program.
 func (w *watcher) seeExec(c call, p *process, args, texts []string) {
 	if c.result != "0" || len(texts) == 0 {
 		return
@@ -179,7 +179,7 @@ func seeFolder(c call, p *process, args, texts []string) {
 	}
 }
 
-// seeNetwork folds an attempt to reach a host, whether or not it is reached.
+// seeNetwork adds the effect of an attempt to reach a host, even if the host is not reached.
 func (w *watcher) seeNetwork(c call, p *process) {
 	if !strings.Contains(c.args, "sa_family=AF_INET") {
 		return
@@ -197,12 +197,12 @@ func (w *watcher) seeNetwork(c call, p *process) {
 	_, port, _ := strings.Cut(c.args, "_port=htons(")
 	port, _, _ = strings.Cut(port, ")")
 	if c.name == "bind" && port == "0" {
-		return // asks which protocols there are
+		return // programs do this to find out which protocols there are
 	}
 	w.add(calls, fmt.Sprintf("%s:%s", host, port), p)
 }
 
-// seeChange folds what changes files without opening them.
+// seeChange adds the effects of calls that change files without opening them.
 func (w *watcher) seeChange(c call, p *process, args, texts []string) {
 	path := func(text, dir int) string {
 		if text >= len(texts) {
@@ -253,8 +253,8 @@ func (w *watcher) create(pid int, path string, p *process) {
 	w.add(writes, path, p)
 }
 
-// remove folds a removal. What a process makes and removes by itself was never
-// there for others.
+// remove adds the effect of a removal. A file that the same process made before has no effect at all,
+// because it was only temporary.
 func (w *watcher) remove(pid int, path string, p *process) {
 	if by, ok := w.made[path]; ok && by == pid {
 		w.forget(path)
@@ -263,8 +263,8 @@ func (w *watcher) remove(pid int, path string, p *process) {
 	w.add(deletes, path, p)
 }
 
-// move folds a renaming. A file that a process makes under one name only to
-// rename it is made under the other.
+// move adds the effects of a renaming. If the same process made the file before, only the new name is
+// written. Otherwise the old name is also deleted.
 func (w *watcher) move(pid int, from, to string, p *process) {
 	if by, ok := w.made[from]; ok && by == pid {
 		w.forget(from)
@@ -275,8 +275,8 @@ func (w *watcher) move(pid int, from, to string, p *process) {
 	w.create(pid, to, p)
 }
 
-// replaced takes back a removal by a program that makes the file again: it
-// wrote it.
+// replaced drops the removal of a file by git if git makes the file again, because then git only wrote
+// it.
 func (w *watcher) replaced(path string, p *process) {
 	w.effects = slices.DeleteFunc(w.effects, func(e effect) bool {
 		return e.Kind == deletes && e.Path == path && e.By == p.exe && filepath.Base(p.exe) == "git"

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// figures are what a run saw, as it is published.
+// figures are the published figures of a run.
 type figures struct {
 	Commit    string             `json:"commit"`
 	Seed      uint64             `json:"seed"`
@@ -19,8 +19,8 @@ type figures struct {
 	Seconds   float64            `json:"seconds"`
 	Corpora   map[string]*corpus `json:"corpora"`
 	Generated generatedFigures   `json:"generated"`
-	// Disabled are the constructs that were taken from the scanner one after
-	// the other, each with how many watched lines then showed it.
+	// Disabled counts, for each construct that the scanner was made to overlook, the watched lines
+	// that it then under-estimated.
 	Disabled map[string]int `json:"disabled"`
 	began    time.Time
 	known    map[string]bool
@@ -36,9 +36,9 @@ type corpus struct {
 	Under    []string                `json:"under_estimates"`
 	Weak     []string                `json:"judged_weaker"`
 	Over     []string                `json:"over_estimates"`
-	// Known are those of Under and Weak that known.txt names.
+	// Known is how many findings in Under and Weak are of lines in known.txt.
 	Known int `json:"known"`
-	// KnownOver are those of Over that known.txt names.
+	// KnownOver is how many findings in Over are of lines in known.txt.
 	KnownOver int `json:"known_over"`
 	known     map[string]bool
 }
@@ -54,13 +54,12 @@ type generatedFigures struct {
 	Seconds    float64                    `json:"seconds"`
 	Constructs map[string]constructFigure `json:"constructs"`
 	Under      []string                   `json:"under_estimates"`
-	// Known are under-estimated lines with a text in them that known.txt names.
+	// Known is how many under-estimated lines contain a text of KnownTexts, which are from known.txt.
 	Known      int      `json:"known"`
 	KnownTexts []string `json:"known_texts"`
 }
 
-// constructFigure counts the lines made with a construct, and those of them
-// that were seen doing something.
+// A constructFigure counts the lines made with a construct, and those of them that had an effect.
 type constructFigure struct {
 	Lines     int `json:"lines"`
 	Effective int `json:"effective"`
@@ -96,7 +95,7 @@ func (f *figures) corpus(name string, lines int) *corpus {
 	return c
 }
 
-// wrong fails the test, unless the line is known to be judged wrong.
+// wrong fails the test, unless known.txt has the line.
 func (c *corpus) wrong(t *testing.T, what string, x finding) {
 	t.Helper()
 	if !c.known[x.Line] {
@@ -107,8 +106,8 @@ func (c *corpus) wrong(t *testing.T, what string, x finding) {
 	c.Known++
 }
 
-// stale fails the test if a line is judged well again that is known not to be:
-// then it must leave known.txt. Only a whole run can tell.
+// stale fails the test if a line in known.txt is judged well now. It does so only in a run that
+// watches whole corpora.
 func (f *figures) stale(t *testing.T) {
 	t.Helper()
 	wrong := map[string]bool{}
@@ -124,7 +123,7 @@ func (f *figures) stale(t *testing.T) {
 	}
 }
 
-// weak counts lines that are judged weaker than they are.
+// weak counts findings of lines that are judged weaker than their words.
 func (c *corpus) weak(t *testing.T, all []finding) {
 	t.Helper()
 	for _, x := range all {
@@ -163,8 +162,8 @@ func (c *corpus) count(t *testing.T, o *outcome, below, above []finding) {
 	}
 }
 
-// made counts a generated line. One that is under-estimated fails the test,
-// unless it holds a text that known.txt names.
+// made counts a generated line. If the line is under-estimated, the test fails, unless the line
+// contains a text of known.txt.
 func (f *figures) made(t *testing.T, m *madeOutcome, below []finding) {
 	t.Helper()
 	f.Generated.Lines++
@@ -186,8 +185,7 @@ func (f *figures) made(t *testing.T, m *madeOutcome, below []finding) {
 	}
 }
 
-// write logs the figures, and keeps them if that was asked for: what is wrong
-// is in them by name.
+// write logs a summary of the figures, and writes all of them to the file *evidence, if any.
 func (f *figures) write(t *testing.T) {
 	t.Helper()
 	f.Seconds = time.Since(f.began).Seconds()

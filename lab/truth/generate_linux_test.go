@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// A rule wraps something in one construct, so that it still happens.
+// A rule wraps a command in one construct. The command must still run. Some rules make a command of
+// their own instead.
 type rule struct {
 	construct string
 	variants  []func(g *generator, inner string) string
 }
 
-// A generator makes lines, one after the other, from a seed. It prefers the
-// constructs it used least, so that each gets its turn.
+// A generator makes lines from a seed. It prefers the constructs that it has used least.
 type generator struct {
 	random *rand.Rand
 	uses   map[string]int
@@ -27,14 +27,14 @@ func newGenerator(seed uint64) *generator {
 	return &generator{random: rand.New(rand.NewPCG(seed, 4)), uses: map[string]int{}}
 }
 
-// A generated line says of which constructs it was made.
+// A generated is a generated line with the constructs it was made of.
 type generated struct {
 	sample
 	Constructs []string
 }
 
-// next makes a line out of an action: perhaps one of its words spelled
-// strangely, perhaps started by another program, in up to three constructs.
+// next makes a line. It begins with an action, for example one with a word in an unusual spelling or
+// one that is started by another program, and wraps the action in one or two more constructs.
 func (g *generator) next() generated {
 	var used []string
 	var line string
@@ -56,7 +56,7 @@ func (g *generator) next() generated {
 	return generated{sample{File: "generated", Class: strings.Join(used, " "), Line: line}, used}
 }
 
-// wrap applies one of the rules used least so far.
+// wrap applies a random rule whose construct was used little so far.
 func (g *generator) wrap(rules []rule, inner string, used *[]string) string {
 	least := g.uses[rules[0].construct]
 	for _, r := range rules {
@@ -72,23 +72,23 @@ func (g *generator) wrap(rules []rule, inner string, used *[]string) string {
 // pick chooses one of several texts.
 func (g *generator) pick(texts ...string) string { return texts[g.random.IntN(len(texts))] }
 
-// fresh is a name nothing has yet.
+// fresh returns the name of a file that does not exist yet.
 func (g *generator) fresh() string {
 	g.names++
 	return fmt.Sprintf("made%d", g.names)
 }
 
-// there is a file of the project that can be removed.
+// there returns a file of the project that can be removed.
 func (g *generator) there() string {
 	return g.pick("old.txt", "notes.txt", "data.csv", "log.txt", "new.txt", "list.txt")
 }
 
-// hidden is a file that must not be read unasked.
+// hidden returns a file with secrets.
 func (g *generator) hidden() string {
 	return home + "/" + g.pick(".ssh/id_rsa", ".ssh/id_ed25519", ".aws/credentials", ".netrc", "project/.env")
 }
 
-// action is a simple command of plain words, with an effect.
+// action returns a simple command of plain words that has an effect.
 func (g *generator) action() string {
 	switch g.random.IntN(6) {
 	case 0, 1:
@@ -104,15 +104,15 @@ func (g *generator) action() string {
 	}
 }
 
-// quote writes a text as one word.
+// quote returns a text as one word in single quotes.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// backquoted writes a command for use between backquotes.
+// backquoted returns a command for use between backquotes.
 func backquoted(s string) string {
 	return strings.NewReplacer(`\`, `\\`, "`", "\\`", "$", `\$`).Replace(s)
 }
 
-// encoded is a pipeline that prints a text it does not show.
+// encoded returns a command that prints a text but contains the text only in an encoded form.
 func encoded(g *generator, s string) string {
 	octal := ""
 	for _, b := range []byte(s) {
@@ -144,8 +144,7 @@ func rot13(r rune) rune {
 	return r
 }
 
-// shape makes a rule of one or more shapes in which «§» stands for what is
-// wrapped, as it is.
+// shape makes a rule of one or more shapes, in which «§» is replaced by the wrapped command.
 func shape(construct string, shapes ...string) rule {
 	r := rule{construct: construct}
 	for _, s := range shapes {
@@ -154,7 +153,7 @@ func shape(construct string, shapes ...string) rule {
 	return r
 }
 
-// quoted is shape for text that is one word.
+// quoted is like shape, but quotes the command as one word.
 func quoted(construct string, shapes ...string) rule {
 	r := rule{construct: construct}
 	for _, s := range shapes {

@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// A trace as strace writes it: interrupted calls, a child that is seen before
-// its parent's call is finished, failures, names of descriptors.
+// someTrace is a trace as strace writes it, with interrupted calls, a child that appears before its
+// parent's call is finished, failures, and names of descriptors.
 const someTrace = `10 execve("/bin/bash", ["/bin/bash", "-c", "…"], 0x1 /* 9 vars */) = 0
 10 openat(AT_FDCWD</home/dev/project>, "/etc/ld.so.cache", O_RDONLY|O_CLOEXEC) = 3</etc/ld.so.cache>
 10 chdir("docs")                      = 0
@@ -56,7 +56,8 @@ func TestTraceIsRead(t *testing.T) {
 	}
 }
 
-// What a report leaves out is found, whatever its kind; what it says is not.
+// An effect of any kind must be found if the report leaves it out, and must not if the report
+// covers it.
 func TestWhatIsLeftOutIsFound(t *testing.T) {
 	seen := effectsOf(someTrace)
 	if missing := underEstimates(&shellscan.Report{Understood: true}, seen); len(missing) != len(seen) {
@@ -131,7 +132,7 @@ func TestCorporaAreLarge(t *testing.T) {
 	}
 }
 
-// The same seed makes the same lines, and every construct gets its turn.
+// The same seed must make the same lines, and every construct must be used often enough.
 func TestGeneratorIsFairAndSeeded(t *testing.T) {
 	a, b := newGenerator(7), newGenerator(7)
 	count := map[string]int{}

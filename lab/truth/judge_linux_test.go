@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// A judge says what lines are taken for: what the scanner reports, and what the
-// shipped catalog makes of it when an agent's own shell tool is called.
+// A judge judges lines with the scanner, and with the shipped catalog as if the line were a call of an
+// agent's own shell tool.
 type judge struct {
 	catalog  *catalog.Catalog
 	commands *shellscan.Commands
@@ -25,21 +25,21 @@ func newJudge() (*judge, error) {
 	return &judge{c, c.Commands()}, nil
 }
 
-// report is what the scanner says.
+// report returns the scanner's report on a line.
 func (j *judge) report(line string) *shellscan.Report {
 	r := shellscan.Scan(line, place(), j.commands)
 	return &r
 }
 
-// use is what the catalog says.
+// use returns what the catalog says about a line.
 func (j *judge) use(line string) catalog.Use {
 	tool := floodmark.ToolRef{Agent: "claude-code", Name: "Bash"}
 	leaf := hook.Leaf{Path: "command", Top: "command", Value: line}
 	return j.catalog.Classify(tool, []hook.Leaf{leaf}, nil, catalog.Places{Project: project, Home: home})
 }
 
-// weaker says how the catalog falls short of a word in a session that has read what
-// strangers write, or nothing.
+// weaker returns the empty string if the catalog says at least as much about a line as a word.
+// Otherwise it says what the catalog says instead.
 func (j *judge) weaker(line, word string) string {
 	u := j.use(line)
 	switch most := slices.Min(slices.Concat(u.Effects, u.Placed)); {
@@ -55,8 +55,8 @@ func (j *judge) weaker(line, word string) string {
 	return ""
 }
 
-// over says how the catalog is stronger than what was seen and than the most a
-// word allows, or nothing.
+// over returns the empty string unless the catalog's strongest effect is stronger than what was seen
+// and than what the word allows. Then it says so.
 func (j *judge) over(line, word string, seen []effect) string {
 	most := seenStrength(seen)
 	if word != "" && word != "read" && word != "secret" && word != "environment" {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// The size of a run. The defaults are the gate's.
+// The size of a run. The defaults are for the gate.
 var (
 	share     = flag.Int("share", 8, "watch one line of a corpus in so many")
 	minutes   = flag.Float64("minutes", 0.2, "how long generated lines are watched")
@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestTry shows what one line does.
+// TestTry watches the one line of -try and logs what it does.
 func TestTry(t *testing.T) {
 	if *try == "" {
 		t.Skip("no line to try")

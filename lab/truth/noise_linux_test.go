@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// under reports whether a path is one of the folders or below.
+// under reports whether a path is one of the folders or inside one.
 func under(path string, folders ...string) bool {
 	return slices.ContainsFunc(folders, func(f string) bool { return path == f || strings.HasPrefix(path, f+"/") })
 }
 
-// writable reports whether a path is where the line's owner may write, so that
-// a program there is not the machine's.
+// writable reports whether the user of the line may write to a path, so that a program there does not
+// belong to the machine.
 func writable(path string) bool { return under(path, home, "/tmp", "/dev/shm", "/var/tmp") }
 
-// noise reports what every program does for itself: loading its libraries,
-// asking for the time zone, writing to a terminal.
+// noise reports whether an effect is one that any program may have whatever its task is, such as
+// loading libraries, reading the time zone or writing to a terminal.
 func noise(k kind, path string, p *process) bool {
 	switch {
 	case path == "" || path == "/" && k != deletes:
@@ -29,19 +29,19 @@ func noise(k kind, path string, p *process) bool {
 		return !strings.HasPrefix(path, "/dev/sd") && !strings.HasPrefix(path, "/dev/vd")
 	case under(path, "/proc"):
 		if program := filepath.Base(p.exe); program == "ps" || program == "pgrep" || program == "pkill" || program == "top" || program == "killall" || program == "w" {
-			return true // it looks at more than it shows
+			return true // the program reads more than it prints
 		}
 		return k != writes && k != deletes && !secret(path) || strings.HasPrefix(path, "/proc/self/") && !secret(path)
 	case k == reads && isFolder(path):
-		return true // listing shows names, no content
+		return true // listing a folder shows names and no content
 	case k == reads && !writable(path):
 		return !secret(path)
 	}
 	return ownState(k, path, p)
 }
 
-// ownState reports files a program keeps for itself, whatever it is asked:
-// settings it reads at each start, logs and caches of its own.
+// ownState reports whether an effect is on a file that the program uses whatever its task is:
+// settings that it reads at each start, and its own logs and caches.
 func ownState(k kind, path string, p *process) bool {
 	program := filepath.Base(p.exe)
 	if len(p.argv) > 0 && (program == "node" || program == "env") {
@@ -91,8 +91,9 @@ func ownState(k kind, path string, p *process) bool {
 	return false
 }
 
-// inRepository folds what git keeps in its own folder: objects, the index, refs
-// are one thing. Hooks and settings are not: they run, or say what does.
+// inRepository replaces the path of git's own files in .git, such as objects, the index and refs, by
+// that of the folder .git, and a removal by a write. It leaves hooks and settings as they are, because
+// they run or say what is run.
 func inRepository(path string, k kind, p *process) (string, kind) {
 	before, inside, ok := strings.Cut(path, "/.git/")
 	if !ok || filepath.Base(p.exe) != "git" || under(inside, "hooks", "config") {
@@ -104,7 +105,7 @@ func inRepository(path string, k kind, p *process) (string, kind) {
 	return before + "/.git", k
 }
 
-// secret reports a path that holds credentials.
+// secret reports whether a file contains credentials.
 func secret(path string) bool {
 	switch {
 	case path == "/etc/shadow" || path == "/etc/gshadow":
@@ -122,7 +123,7 @@ func secret(path string) bool {
 	return false
 }
 
-// isFolder reports whether a path was a folder before the line.
+// isFolder reports whether a path was a folder before the line ran.
 func isFolder(path string) bool {
 	if path == home {
 		return true
@@ -139,7 +140,7 @@ func isFolder(path string) bool {
 	return name == "project/empty" || strings.HasPrefix(name, "project/.git") && !strings.Contains(filepath.Base(name), ".")
 }
 
-// inTemplate reports whether a path was there before the line.
+// inTemplate reports whether a file was there before the line ran.
 func inTemplate(path string) bool {
 	name, ok := strings.CutPrefix(path, home+"/")
 	if !ok {
@@ -149,20 +150,20 @@ func inTemplate(path string) bool {
 	return known
 }
 
-// interpreter reports a program that does whatever the text it is given says.
-// Shells are not among them: what a shell does is seen call by call.
+// interpreter reports whether a program runs the code that it is given. It returns false for shells,
+// because the trace shows what a shell does.
 func interpreter(path string) bool {
 	name := strings.TrimRight(filepath.Base(path), "0123456789.")
 	return slices.Contains([]string{"python", "perl", "node", "nodejs", "ruby", "php", "lua", "tclsh", "wish", "expect", "gdb", "jshell", "java", "osascript"}, name)
 }
 
-// codeGiven reports whether an interpreter was started with something to do.
+// codeGiven reports whether an interpreter was started with code to run.
 func codeGiven(argv []string) bool {
 	if len(argv) < 2 {
-		return true // it reads its code
+		return true // without arguments it reads its code from standard input
 	}
 	if strings.HasPrefix(argv[1], "/usr/") {
-		return false // a program of the machine that is written in this language
+		return false // a program of the machine that is written in the interpreter's language
 	}
 	return !slices.Contains([]string{"--version", "-V", "-v", "--help", "-h", "-version", "-VV"}, argv[1])
 }

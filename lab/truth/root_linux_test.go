@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// enterRoot builds a root of the machine's own programs, all read-only, with a
-// home of its own, and makes it the only one this process and its children see.
+// enterRoot builds a root with the machine's own programs, all read-only, and with a new home. It makes
+// this root the only one that this process and its children see.
 func enterRoot(root string) error {
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("keep mounts to ourselves: %w", err)
@@ -45,8 +45,8 @@ func enterRoot(root string) error {
 	return fillTemplate()
 }
 
-// programs shows the machine's programs so that a line can neither change them nor
-// gain rights by them.
+// programs binds the folders with the machine's programs into the root, so that a line can neither
+// change them nor gain rights with them.
 func programs(root string) error {
 	for _, name := range []string{"usr", "bin", "sbin", "lib", "lib32", "lib64"} {
 		at := filepath.Join(root, name)
@@ -66,7 +66,7 @@ func programs(root string) error {
 	return nil
 }
 
-// show binds a folder or file read-only.
+// show binds a folder or file read-only into the root, without set-user-ID rights.
 func show(from, at string) error {
 	info, err := os.Stat(from)
 	if err != nil {
@@ -86,7 +86,7 @@ func show(from, at string) error {
 	return syscall.Mount("", at, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY|syscall.MS_NOSUID, "")
 }
 
-// settings writes the few files of /etc that programs look for.
+// settings makes the few files of /etc that programs look for.
 func settings(root string) error {
 	etc := filepath.Join(root, "etc")
 	for name, text := range map[string]string{
@@ -116,7 +116,7 @@ func settings(root string) error {
 	return nil
 }
 
-// devices makes the devices every program may expect.
+// devices makes the devices that programs expect.
 func devices(root string) error {
 	dev := filepath.Join(root, "dev")
 	if err := os.MkdirAll(filepath.Join(dev, "shm"), 0o777); err != nil {
@@ -145,7 +145,7 @@ func devices(root string) error {
 	return nil
 }
 
-// places makes the folders of our own.
+// places makes the remaining folders of the root and the stubs.
 func places(root string) error {
 	for name, mode := range map[string]os.FileMode{
 		".trace/template": 0o755, ".scratch": 0o755, ".trace": 0o700, "proc": 0o755, "tmp": 0o777, "home/dev": 0o755, "root": 0o700,
@@ -170,8 +170,8 @@ func places(root string) error {
 	return nil
 }
 
-// stubs stand for programs that start others and are often absent. They do
-// what matters here: they start the other.
+// stubs returns scripts in the place of programs that start other programs and are often not
+// installed. Each only starts the other program.
 func stubs() map[string]string {
 	skip := "#!/bin/sh\nwhile :; do case $1 in -u|-g|-U|-h|-p|-C) shift 2;; --) shift; break;; -*) shift;; *=*) export \"$1\"; shift;; *) break;; esac; done\n"
 	return map[string]string{
@@ -192,7 +192,7 @@ func writeFile(at, text string, mode os.FileMode) error {
 	return os.Chmod(at, mode)
 }
 
-// fillTemplate makes the home every line finds.
+// fillTemplate makes the home with which every line begins.
 func fillTemplate() error {
 	for name, text := range templateFiles() {
 		mode := os.FileMode(0o644)

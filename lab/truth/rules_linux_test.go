@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// lineRules wrap a whole line, which may have several lines.
+// lineRules returns the rules that wrap a whole command, which may have several lines.
 func lineRules() []rule {
 	all := []rule{
 		shape("pipe", "true | {\n§\n}", "{\n§\n} | cat", "cat README.md | {\n§\n} | wc -l", "true |& {\n§\n}"),
@@ -39,7 +39,7 @@ func lineRules() []rule {
 	return append(all, builtRules()...)
 }
 
-// builtRules are those that need more than a shape.
+// builtRules returns the rules that cannot be written as shapes.
 func builtRules() []rule {
 	return []rule{
 		{"backquote", []func(*generator, string) string{
@@ -80,7 +80,7 @@ func builtRules() []rule {
 	}
 }
 
-// startRules start a simple command by another.
+// startRules returns the rules that start a simple command by another command.
 func startRules() []rule {
 	return []rule{
 		shape("wrapper", "env §", "env -i PATH=/usr/bin:/bin §", "env X=1 §", "nice §", "nice -n 5 §", "nohup §", "timeout 3 §", "timeout -k 1 3 §",
@@ -124,13 +124,13 @@ func startRules() []rule {
 	}
 }
 
-// cutLast parts a command from its last word.
+// cutLast splits off the last word of a command.
 func cutLast(s string) (command, operand string) {
 	i := strings.LastIndexByte(s, ' ')
 	return s[:i], s[i+1:]
 }
 
-// codeRules give code to what is no shell.
+// codeRules returns the rules that run code of other languages, or files with code.
 func codeRules() []rule {
 	run := func(shapes ...string) []func(*generator, string) string {
 		var all []func(*generator, string) string
@@ -151,7 +151,7 @@ func codeRules() []rule {
 	}
 }
 
-// wordRules spell the words of an action strangely.
+// wordRules returns the rules that write the words of an rm command in unusual ways.
 func wordRules() []rule {
 	rm := func(construct string, shapes ...string) rule {
 		r := rule{construct: construct}
@@ -182,7 +182,7 @@ func wordRules() []rule {
 	}
 }
 
-// redirectRules write or read by redirection.
+// redirectRules returns the rules that write or read with a redirection.
 func redirectRules() []rule {
 	to := func(construct string, shapes ...string) rule {
 		r := rule{construct: construct}
@@ -208,7 +208,7 @@ func redirectRules() []rule {
 	}
 }
 
-// folderRules change the folder first.
+// folderRules returns the rules that first change the working folder.
 func folderRules() []rule {
 	in := func(construct string, shapes ...string) rule {
 		r := rule{construct: construct}

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// The world a line runs in.
+// The environment in which a line runs.
 const (
 	home    = "/home/dev"
 	project = home + "/project"
@@ -22,8 +22,7 @@ const (
 	strace  = "/usr/bin/strace"
 )
 
-// Limits of one line. A line that needs more was written badly, or it waits
-// for a person: what it did until then is observed all the same.
+// Limits of one line. What a line did until it reached a limit is observed all the same.
 const (
 	lineTime      = 4 * time.Second
 	lineOutput    = 1 << 20
@@ -33,15 +32,16 @@ const (
 	traceBytes    = 32 << 20
 )
 
-// workerVariable makes this program a worker: see TestMain.
+// workerVariable is the environment variable that makes this program run [work].
 const workerVariable = "FLOODMARK_SHELL_WORKER"
 
-// A request is one line to run; an answer what came of it.
 type (
+	// A request is one line to run.
 	request struct {
 		Line    string
 		Timeout time.Duration
 	}
+	// An answer is what a line did, or why it could not be run.
 	answer struct {
 		Trace    string
 		Output   string
@@ -51,8 +51,7 @@ type (
 	}
 )
 
-// A worker is a process that is the first of its own namespaces and runs lines
-// one after the other, each in a fresh home.
+// A worker is a process in new namespaces that runs lines one after the other, each in a fresh home.
 type worker struct {
 	cmd *exec.Cmd
 	in  *json.Encoder
@@ -85,7 +84,7 @@ func startWorker() (*worker, error) {
 		return nil, fmt.Errorf("start a worker in its own namespaces (this needs root): %w", err)
 	}
 	w := &worker{cmd: cmd, in: json.NewEncoder(in), out: json.NewDecoder(bufio.NewReaderSize(out, 1<<20)), end: in}
-	// The worker says how its preparations went.
+	// The first answer says whether the worker could prepare its root.
 	var ready answer
 	if err := w.out.Decode(&ready); err != nil || ready.Error != "" {
 		return nil, errors.Join(fmt.Errorf("prepare a worker: %s", ready.Error), err, w.close())
@@ -93,7 +92,7 @@ func startWorker() (*worker, error) {
 	return w, nil
 }
 
-// run has a line run and returns what was seen.
+// run lets the worker run a line and returns its answer.
 func (w *worker) run(line string, timeout time.Duration) (answer, error) {
 	var a answer
 	if err := w.in.Encode(request{Line: line, Timeout: timeout}); err != nil {
@@ -108,7 +107,7 @@ func (w *worker) run(line string, timeout time.Duration) (answer, error) {
 	return a, nil
 }
 
-// close ends the worker and whatever it still runs.
+// close ends the worker and everything it still runs.
 func (w *worker) close() error {
 	_ = w.end.Close()
 	err := w.cmd.Wait()
@@ -116,7 +115,7 @@ func (w *worker) close() error {
 	return err
 }
 
-// work is what a worker does: it builds the root, then runs what it is told.
+// work is the worker's process. It builds the root and then runs the requested lines.
 func work(root string) int {
 	out := json.NewEncoder(os.Stdout)
 	if err := enterRoot(root); err != nil {
@@ -191,8 +190,8 @@ func runLine(r request) (answer, error) {
 	return a, err
 }
 
-// drain keeps the beginning of what a line prints, and stops a line that does
-// not stop printing.
+// drain returns the beginning of what a line prints, and kills a line that prints more than
+// lineOutput.
 func drain(from io.Reader) string {
 	var kept strings.Builder
 	buffer := make([]byte, 32<<10)
@@ -208,10 +207,10 @@ func drain(from io.Reader) string {
 	}
 }
 
-// killAll ends every process of the namespace but this one, its first.
+// killAll kills every process of the namespace except this one, which is its first.
 func killAll() { _ = syscall.Kill(-1, syscall.SIGKILL) }
 
-// reap waits for the orphans, until none is left.
+// reap waits until no child is left. Orphans of the namespace are children of this process.
 func reap() {
 	for {
 		if _, err := syscall.Wait4(-1, nil, 0, nil); err != nil && err != syscall.EINTR {
@@ -230,7 +229,7 @@ func lineEnvironment() []string {
 	}
 }
 
-// freshHome lays a new, empty layer over the template of the home.
+// freshHome mounts a new home: an empty writable layer over the template.
 func freshHome() error {
 	if err := syscall.Mount("tmpfs", "/.scratch", "tmpfs", syscall.MS_NOSUID, scratchSize); err != nil {
 		return fmt.Errorf("mount scratch: %w", err)

@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// They are asked for at every call of every trace.
+// template and secrets are needed for every call of every trace, so each map is made only once.
 var (
 	template = sync.OnceValue(templateFiles)
 	secrets  = sync.OnceValue(secretFiles)
 )
 
-// ran is what everything that can be run in the home leaves behind, so that
-// running it is never without an effect.
+// ran is the command in every program and script of the home, so that running one of them always has
+// an effect.
 const ran = `echo ran >> "$HOME/ran.log"`
 
-// templateFiles are the home and a small project in it. The secrets are none.
+// templateFiles returns the files of the home with a small project in it. The secrets are made up.
 func templateFiles() map[string]string {
 	files := map[string]string{}
 	maps.Copy(files, secretFiles())
@@ -109,7 +109,7 @@ func projectFiles() map[string]string {
 	}
 }
 
-// templateScript makes what files alone cannot: a history, archives.
+// templateScript makes the history and the archives of the project, which are not plain files.
 const templateScript = `
 git init -q
 git add -A

@@ -14,7 +14,7 @@ type call struct {
 	result string
 }
 
-// parseTrace reads what strace wrote, joining calls it had to interrupt.
+// parseTrace returns the calls of a trace. It joins the two parts of a call that strace split.
 func parseTrace(text string) []call {
 	var calls []call
 	open := map[int]string{}
@@ -27,8 +27,8 @@ func parseTrace(text string) []call {
 		rest = strings.TrimLeft(rest, " ")
 		if head, found := strings.CutSuffix(rest, " <unfinished ...>"); found {
 			open[pid] = head
-			// A started process may be seen before its starter is heard of again,
-			// hence the place of the call is where it began.
+			// The call gets the place where it began, because a new process may appear in the
+			// trace before the call that started it has ended.
 			calls = append(calls, call{pid: pid})
 			continue
 		}
@@ -45,7 +45,7 @@ func parseTrace(text string) []call {
 			calls = append(calls, c)
 		}
 	}
-	// What never came back was still tried.
+	// A call that never returned was still made.
 	for pid, head := range open {
 		if c, ok := parseCall(pid, head+") = ?"); ok {
 			fillPlace(calls, c)
@@ -54,7 +54,7 @@ func parseTrace(text string) []call {
 	return calls
 }
 
-// fillPlace puts a finished call where it began.
+// fillPlace puts a finished call into the place where it began.
 func fillPlace(calls []call, c call) {
 	for i := len(calls) - 1; i >= 0; i-- {
 		if calls[i].pid == c.pid && calls[i].name == "" {
@@ -69,7 +69,7 @@ func parseCall(pid int, text string) (call, bool) {
 	if !ok || name == "" || strings.ContainsAny(name, " +-") {
 		return call{}, false
 	}
-	// The result stands behind the last «)», spaces and «=».
+	// The result comes after the last «)», spaces and «=».
 	for eq := len(rest); ; {
 		eq = strings.LastIndex(rest[:eq], " = ")
 		if eq < 0 {
@@ -81,7 +81,7 @@ func parseCall(pid int, text string) (call, bool) {
 	}
 }
 
-// failed reports whether a call came back with an error, and which.
+// failed returns the name of the error with which a call returned, and whether there was one.
 func (c call) failed() (string, bool) {
 	rest, ok := strings.CutPrefix(c.result, "-1 ")
 	if !ok {
@@ -91,14 +91,13 @@ func (c call) failed() (string, bool) {
 	return word, true
 }
 
-// refused reports whether the call failed only because the root is not the
-// line's to change: such an attempt counts as done.
+// refused reports whether a call failed only because the user of the line may not change the root.
 func (c call) refused() bool {
 	word, ok := c.failed()
 	return ok && (word == "EACCES" || word == "EPERM" || word == "EROFS")
 }
 
-// done reports whether the call happened or would have elsewhere.
+// done reports whether a call succeeded, or would have succeeded for a user with more rights.
 func (c call) done() bool {
 	_, failed := c.failed()
 	return !failed || c.refused()
@@ -118,8 +117,8 @@ func (c call) strings() []string {
 	}
 }
 
-// unquote decodes a string as strace writes it, up to its closing quote, and
-// says how many bytes that took.
+// unquote decodes a string as strace writes it, up to its closing quote. It returns the text and how
+// many bytes it read.
 func unquote(s string) (string, int) { return decode(s, '"') }
 
 func decode(s string, end byte) (string, int) {
@@ -150,8 +149,8 @@ func decode(s string, end byte) (string, int) {
 	return b.String(), len(s)
 }
 
-// named returns the path strace gives for the descriptor at the beginning of
-// an argument or a result: 3</some/path>.
+// named returns the path that strace prints after a descriptor in an argument or a result, as in
+// 3</some/path>. If there is none, it returns the empty string.
 func named(s string) string {
 	_, rest, ok := strings.Cut(s, "<")
 	if !ok {
@@ -164,7 +163,7 @@ func named(s string) string {
 	return path
 }
 
-// A process is what the trace knows about one.
+// A process is what the trace shows about a process.
 type process struct {
 	cwd  string
 	exe  string
@@ -174,7 +173,7 @@ type process struct {
 // A table follows processes through a trace.
 type table map[int]*process
 
-// of returns the process of a call; a new one is a copy of its parent.
+// of returns the process with a number. A new process is a copy of its parent.
 func (t table) of(pid int, parents map[int]int) *process {
 	if p := t[pid]; p != nil {
 		return p
@@ -187,7 +186,7 @@ func (t table) of(pid int, parents map[int]int) *process {
 	return p
 }
 
-// parentsOf says who started whom.
+// parentsOf returns the parent of each process that the calls started.
 func parentsOf(calls []call) map[int]int {
 	parents := map[int]int{}
 	for _, c := range calls {
@@ -201,8 +200,8 @@ func parentsOf(calls []call) map[int]int {
 	return parents
 }
 
-// at makes a path of a call absolute. For calls with a folder, dir is the
-// argument that names it.
+// at returns a path of a call as an absolute path. If the call has an argument for the folder, dir is
+// that argument; otherwise the path is relative to the working folder.
 func (p *process) at(path, dir string) string {
 	if !strings.HasPrefix(path, "/") {
 		base := named(dir)

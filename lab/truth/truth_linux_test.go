@@ -12,14 +12,14 @@ const (
 	wantRunnable  = 600
 	wantBypass    = 250
 	wantEveryday  = 300
-	wantEach      = 200  // lines of each construct that did something
-	mostOver      = 0.03 // of the everyday lines
-	publishedTime = 10   // minutes from which a run is held to wantEach
+	wantEach      = 200  // lines of each construct that had an effect
+	mostOver      = 0.03 // the most over-estimates, as a share of the everyday lines
+	publishedTime = 10   // a run of so many minutes or more must reach wantEach
 	batch         = 200  // generated lines between two looks at the clock
 )
 
-// TestTruth holds the scanner against what lines do: those of the corpora, and
-// as many generated ones as there is time for.
+// TestTruth compares the scanner's reports with what lines do: the lines of the corpora, and as many
+// generated lines as there is time for.
 func TestTruth(t *testing.T) {
 	if os.Geteuid() != 0 && !*must {
 		t.Skip("watching lines needs root")
@@ -45,7 +45,7 @@ func TestTruth(t *testing.T) {
 	f.write(t)
 }
 
-// watchCorpus watches a share of a corpus.
+// watchCorpus watches a share of a corpus, or all of it if it is «everyday».
 func watchCorpus(t *testing.T, j *judge, b *bench, f *figures, name string) {
 	t.Helper()
 	began := time.Now()
@@ -83,8 +83,7 @@ type madeOutcome struct {
 	Constructs []string
 }
 
-// keep bounds how many generated lines of each construct are kept for
-// [disabled].
+// keep is how many generated lines of each construct are kept for [disabled].
 const keep = 60
 
 // watchGenerated watches generated lines until the time is over.
@@ -122,8 +121,8 @@ func watchGenerated(t *testing.T, j *judge, b *bench, f *figures) []madeOutcome 
 	return kept
 }
 
-// needed reports whether one of the constructs has too few lines kept, and
-// counts this one.
+// needed reports whether too few lines of one of the constructs are kept, and counts a line for each
+// construct.
 func needed(held map[string]int, constructs []string) bool {
 	few := false
 	for _, c := range constructs {

@@ -11,11 +11,11 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// An outcome is a sample with what was seen.
+// An outcome is a sample and what it was seen doing.
 type outcome struct {
 	sample
 	Effects  []effect
-	Ran      bool // every program it names was there
+	Ran      bool // the shell found every program that the line starts
 	TimedOut bool
 	Exit     int
 	Output   string
@@ -27,8 +27,8 @@ type bench struct {
 	began   time.Time
 }
 
-// startBench starts workers, or ends the test: a machine on which lines cannot
-// be watched must not pass for one on which they were.
+// startBench starts n workers. If lines cannot be watched on this machine, the test fails, so that it
+// does not seem to have passed.
 func startBench(t *testing.T, n int) *bench {
 	t.Helper()
 	if _, err := os.Stat(strace); err != nil {
@@ -50,7 +50,7 @@ func startBench(t *testing.T, n int) *bench {
 	return b
 }
 
-// watch runs all samples and returns what was seen, in their order.
+// watch runs all samples and returns their outcomes in the same order.
 func (b *bench) watch(samples []sample) ([]outcome, error) {
 	all := make([]outcome, len(samples))
 	next := make(chan int)
@@ -81,15 +81,15 @@ func (b *bench) watch(samples []sample) ([]outcome, error) {
 	return all, nil
 }
 
-// found reports whether a line found the programs it names.
+// found reports whether the shell found the programs that a line starts.
 func found(a answer) bool {
 	return a.Exit != 127 && !strings.Contains(a.Output, "command not found") && !strings.Contains(a.Output, ": not found")
 }
 
-// place is where all lines run, as far as a scanner may know.
+// place returns the folders in which all lines run, for the scanner.
 func place() shellscan.Place { return shellscan.Place{Dir: project, Home: home} }
 
-// A finding is a report that is not what was seen.
+// A finding is a sample that was judged wrong, and how.
 type finding struct {
 	sample
 	What string
@@ -99,7 +99,7 @@ func (f finding) String() string {
 	return fmt.Sprintf("%s, %s: %q: %s", f.File, f.Class, f.Line, f.What)
 }
 
-// below is how the report on a line falls short of what was seen.
+// below returns a finding if the report on a line does not cover what was seen.
 func (j *judge) below(o *outcome) []finding {
 	r := j.report(o.Line)
 	if text := missing(r, o.Effects); text != "" {
@@ -108,10 +108,10 @@ func (j *judge) below(o *outcome) []finding {
 	return nil
 }
 
-// weak is how a line is judged weaker than its corpus says it is, seen or not.
+// weak returns a finding if a line is judged weaker than the word of its corpus.
 func (j *judge) weak(s sample) []finding {
 	if s.File == "everyday" {
-		return nil // there the word is the most
+		return nil // for an everyday line the word is the most it may be judged
 	}
 	r := j.report(s.Line)
 	text := weaker(r, s.Word)
@@ -124,7 +124,7 @@ func (j *judge) weak(s sample) []finding {
 	return []finding{{s, text + "; the report: " + judgedWords(r)}}
 }
 
-// above is how an everyday line is judged stronger than it is.
+// above returns a finding if an everyday line is judged stronger than it is.
 func (j *judge) above(o *outcome) []finding {
 	if o.File != "everyday" {
 		return nil
@@ -136,7 +136,7 @@ func (j *judge) above(o *outcome) []finding {
 	return []finding{{o.sample, text + "; the report: " + judgedWords(j.report(o.Line))}}
 }
 
-// missing names what was seen and is not in a report.
+// missing returns a text with what was seen and is not in a report, or the empty string.
 func missing(r *shellscan.Report, seen []effect) string {
 	all := underEstimates(r, seen)
 	if len(all) == 0 {
