@@ -30,8 +30,8 @@ type ArtifactVersion struct {
 }
 
 // An Artifact is what one session recorded about something it left behind. It is stored beside the
-// journal and never counts as a fact: the facts that caused it do. Fields are only added, and their
-// absence means the safest value.
+// journal, which contains only the facts that caused it. Fields are only added, and a missing field
+// means its safest value.
 type Artifact struct {
 	Ref ArtifactRef `json:"ref"`
 	// Digest is the digest of the whole content, if known.

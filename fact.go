@@ -327,7 +327,7 @@ type Shown struct {
 	Pattern string `json:"pattern,omitempty"`
 	Mark    Label  `json:"mark"`
 	Codes   []Code `json:"codes,omitempty"`
-	Node    NodeID `json:"node"` // the first node not yet seen when it was asked
+	Node    NodeID `json:"node"` // the first node that came after the question
 	// Offers are the approvals the question offered, the narrowest first. An older question has
 	// none: it offered this call, and Pattern if that is set.
 	Offers []Offer `json:"offers,omitempty"`

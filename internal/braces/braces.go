@@ -75,7 +75,7 @@ func ways(b *syntax.BraceExp) []*syntax.Word {
 	case err != nil || err2 != nil: // unknown, like a variable that no line sets
 		return []*syntax.Word{{Parts: []syntax.WordPart{&syntax.ParamExp{Short: true, Param: &syntax.Lit{Value: "_"}}}}}
 	case len(b.Elems) > 2 || to-from > most || from-to > most || len(first) > 1 && (first[0] == '0' || strings.HasPrefix(first, "-0")):
-		return []*syntax.Word{{Parts: []syntax.WordPart{&syntax.ArithmExp{X: &syntax.Word{}}}}} // some number
+		return []*syntax.Word{{Parts: []syntax.WordPart{&syntax.ArithmExp{X: &syntax.Word{}}}}} // an unknown number
 	}
 	step := 1
 	if to < from {

@@ -377,7 +377,7 @@ func (s *scanner) declaration(c *syntax.DeclClause, st *state, depth int) feed {
 	return feed{piped: true}
 }
 
-// assign reads one assignment. Exported ones reach every program after it.
+// assign reads one assignment. An exported variable reaches every later program.
 func (s *scanner) assign(a *syntax.Assign, st *state, exported bool, depth int) {
 	name := a.Name.Value
 	var value []word

@@ -20,7 +20,7 @@ func (s *scanner) language(j *job, o operand) {
 	}
 	switch o.role {
 	case Sed:
-		if j.p.has("-e", "--expression", "-f", "--file") && o.opt == "" { // then the first operand is a file
+		if j.p.has("-e", "--expression", "-f", "--file") && o.opt == "" { // the first operand is a file
 			s.apply(j, operand{role: roleOfFiles(j), w: w})
 			return
 		}
