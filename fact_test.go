@@ -6,7 +6,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A call allowed only in a box has a word of its own; any other decision has its verdict's.
+// A decision that allows a call only in a box has its own word. All others have that of their
+// verdict.
 func TestADecisionInOneWord(t *testing.T) {
 	for want, d := range map[string]floodmark.Decision{
 		"contain":  {Verdict: floodmark.Allow},

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// Figures on a page are those that the measuring program wrote. After a change of a file in
-// docs/evidence these tests name the rows to change.
+// The figures on pages must be those that the measuring programs wrote. After a change of a file in
+// docs/evidence, these tests name the rows to change.
 
 func TestHouseFiguresOfProtection(t *testing.T) {
 	var file struct{ Sets []measuredSet }

@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// A test waits for events, never for time, so that a slow machine gives the same result. This file
-// finds violations.
+// A test must wait for events, never for time, so that a slow machine gives the same result. The
+// functions below find violations.
 
-// systemFile matches the files of tests that need real programs: they wait for events outside of
-// the test. .ci/system names these tests.
+// systemFile matches the files of tests that need real programs. Such tests wait for events outside
+// of the test. .ci/system names them.
 var systemFile = regexp.MustCompile(`(^|_)system(_[a-z0-9]+)?_test\.go$`)
 
 // clocks lists functions by which a test would depend on time, or start a program.
@@ -25,11 +25,11 @@ func clocks() map[string][]string {
 	}
 }
 
-// deadlines lists methods that do the same.
+// deadlines lists methods by which a test would depend on time.
 func deadlines() []string { return []string{"SetDeadline", "SetReadDeadline", "SetWriteDeadline"} }
 
-// checkClocks complains of each use outside of synctest bubbles. In a bubble time is
-// not the machine's: a literal given to synctest.Test runs in one, and so does a
+// checkClocks complains of each use of a clock outside of synctest bubbles, because in a bubble
+// time is not the machine's time. A literal given to synctest.Test runs in a bubble, and so does a
 // function that calls synctest.Wait, which panics elsewhere.
 func (s source) checkClocks() (complaints []string) {
 	name := filepath.Base(s.fset.File(s.file.FileStart).Name())
@@ -53,7 +53,7 @@ func (s source) checkClocks() (complaints []string) {
 	return complaints
 }
 
-// isClock reports whether a name is one of those that depend on time.
+// isClock reports whether a name is in [clocks] or [deadlines].
 func (s source) isClock(sel *ast.SelectorExpr) bool {
 	x, ok := sel.X.(*ast.Ident)
 	if ok && x.Obj == nil && s.names[x.Name] != "" {
@@ -62,8 +62,7 @@ func (s source) isClock(sel *ast.SelectorExpr) bool {
 	return slices.Contains(deadlines(), sel.Sel.Name)
 }
 
-// waitsInBubble reports whether a helper calls synctest.Wait. A test that does so
-// without a bubble around it would be refused by the call itself.
+// waitsInBubble reports whether a helper calls synctest.Wait, which panics outside of a bubble.
 func (s source) waitsInBubble(f *ast.FuncDecl) (waits bool) {
 	if f.Recv == nil && strings.HasPrefix(f.Name.Name, "Test") {
 		return false

@@ -15,16 +15,16 @@ import (
 	"testing"
 )
 
-// This file compares sizes that may only shrink with .ci/debt: each size over its limit is listed
-// there. tools/changed compares the list with an earlier one, so that it cannot grow either. «make
-// debt» writes smaller sizes into it.
+// The tests below compare sizes that may only shrink with .ci/debt, which lists each size over its
+// limit. tools/changed compares the list with an earlier one, so that the list cannot grow either.
+// «make debt» writes smaller sizes into it.
 
 const (
 	debtFile     = ".ci/debt"
-	maxFiles     = 25   // of a package, without tests
-	maxLines     = 4000 // of a package, without tests
-	maxWords     = 20   // of one list of words in code; a longer one is data
-	maxCommands  = 20   // that floodmark has
+	maxFiles     = 25   // files of a package, without tests
+	maxLines     = 4000 // lines of a package, without tests
+	maxWords     = 20   // words of a list in code; a longer list is data
+	maxCommands  = 20   // commands of floodmark
 	commandPages = "docs/reference/cli"
 )
 

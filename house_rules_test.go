@@ -37,7 +37,7 @@ func impure() map[string][]string {
 type source struct {
 	fset  *token.FileSet
 	file  *ast.File
-	names map[string]string // what a package is called here -> its import path
+	names map[string]string // the import path of each package by its name in the file
 }
 
 func parse(t *testing.T, path string) source {
@@ -77,7 +77,7 @@ func (s source) say(n ast.Node, format string, args ...any) string {
 
 func (s source) hasPackageComment() bool { return s.file.Doc != nil }
 
-// generated reports whether a program wrote this file; it is not read by people then.
+// generated reports whether a program wrote this file, so that people do not read it.
 func (s source) generated() bool {
 	folder := filepath.Base(filepath.Dir(s.fset.File(s.file.FileStart).Name()))
 	return ast.IsGenerated(s.file) && slices.Contains(written(), folder)
@@ -136,11 +136,11 @@ func (s source) checkPurity() (complaints []string) {
 	return complaints
 }
 
-// written are the folders of the code that programs write: from api/, and from the types
-// of the facts. The plugins of the first bring an init and package variables.
+// written returns the folders with code that programs write: wire from api/, and factjson from the
+// types of the facts. The generated code of wire has an init and package variables.
 func written() []string { return []string{"wire", "factjson"} }
 
-// checkDeclarations looks at what stands at the top level of a file.
+// checkDeclarations checks the declarations at the top level of a file.
 func (s source) checkDeclarations(pure bool) (complaints []string) {
 	if s.generated() {
 		return nil
@@ -170,7 +170,7 @@ func (s source) checkFunc(d *ast.FuncDecl) (complaints []string) {
 	return complaints
 }
 
-// exportedReceiver is true for functions, and for methods others can call.
+// exportedReceiver reports whether other packages can call a function or method.
 func exportedReceiver(d *ast.FuncDecl) bool {
 	if d.Recv == nil {
 		return true

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// skipFolder skips foreign folders, and those without tests.
+// skipFolder skips foreign folders and folders without tests.
 func skipFolder(path string, d fs.DirEntry) bool {
 	return d.Name() == "testdata" || d.Name() == "node_modules" || (path != "." && strings.HasPrefix(d.Name(), "."))
 }
@@ -40,8 +40,8 @@ func lines(t *testing.T, file string) (list []string) {
 	return list
 }
 
-// compareSystem holds .ci/system against the files of system tests. Suites leave them
-// out by name, so no other test of this module and of lab may be called the same.
+// compareSystem compares .ci/system with the files of system tests. Suites leave these tests out by
+// name, so no other test of this module and of lab may have the same name.
 func compareSystem(t *testing.T, pkgs map[string]pkg) (complaints []string) {
 	t.Helper()
 	listed := lines(t, ".ci/system") // «package Test»

@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// This file compares the tree with ARCHITECTURE.md. The rules for one source file are in
-// house_rules_test.go, and their tests in house_bite_test.go.
+// The tests below compare the tree with ARCHITECTURE.md. The rules for one source file are in
+// house_rules_test.go, and the tests of these rules in house_bite_test.go.
 
 const (
 	module   = "github.com/floodmark/floodmark"
@@ -101,8 +101,8 @@ func TestHouse(t *testing.T) {
 	check("debts only shrink", complaints)
 }
 
-// packages asks the go command, which knows about build tags and modules. Compile errors are
-// another check's business.
+// packages asks the go command, which knows about build tags and modules. It ignores compile
+// errors, because another check reports them.
 func packages(t *testing.T) map[string]pkg {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=ImportPath,Dir,Name,GoFiles,IgnoredGoFiles,Imports", "./...")

@@ -92,8 +92,8 @@ func TestOrderIsSafestFirst(t *testing.T) {
 	}
 }
 
-// Values are words on the wire. A reader refuses unknown words, and is then left with the safest
-// value.
+// Values are words on the wire. A reader refuses unknown words, and its value is then the safest
+// one.
 func TestWordsGoThereAndBack(t *testing.T) {
 	for i := range 8 {
 		trust, secrecy, verdict := floodmark.Trust(i), floodmark.Secrecy(i), floodmark.Verdict(i)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// All fields of a Loop are shown, also new ones.
+// All fields of a Loop are shown, also fields that are added later.
 func TestALoopShowsAllItSays(t *testing.T) {
 	l := Loop{
 		Model: "m\n1", TokenEstimate: 1, TokenUsage: TokenUsage{Input: 2, Output: 3}, LatencyMs: 4, PendingToolResults: 5,
@@ -20,13 +20,13 @@ func TestALoopShowsAllItSays(t *testing.T) {
 		}
 	}
 	got := maps.Collect(l.Words())
-	if len(got) != v.NumField()+1 { // tokens are two
+	if len(got) != v.NumField()+1 { // TokenUsage has two numbers
 		t.Errorf("%d fields are shown as %v", v.NumField(), got)
 	}
 	if got["model"] != "m 1" || len(got["sessionKey"]) > maxLoopText || got["tokenUsage.output"] != "3" || got["willContinue"] != "true" {
 		t.Errorf("shown as %v", got)
 	}
-	for range l.Words() { // who stops early is not asked again
+	for range l.Words() { // yield is not called again after it returned false
 		break
 	}
 	if n := len(maps.Collect(Loop{}.Words())); n != 0 {

@@ -51,7 +51,7 @@ func TestPagesHaveOneTitle(t *testing.T) {
 	}
 }
 
-// The most words of a page of decisions, which is read in one go.
+// maxDecisionWords is the most words of a page of decisions, which is read without a break.
 const maxDecisionWords = 1500
 
 func TestPagesListEveryDecision(t *testing.T) {

@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A value that does not exist is shown as such and never written; the error for a wrong word lists
-// the right ones.
+// A value that does not exist is shown as invalid and never written. The error for a wrong word
+// lists the right words.
 func TestWordsSayWhatIsWrong(t *testing.T) {
 	for got, want := range map[string]string{
 		floodmark.Trust(6).String():     "invalid(6)",

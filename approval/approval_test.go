@@ -259,9 +259,9 @@ func TestBookIsBounded(t *testing.T) {
 	}
 }
 
-// A grant for exactly what was shown holds despite other people's words and over its own private
-// result, until another call changes something. Wider grants do not, and none holds over secrets or
-// for a call that takes further commands.
+// A grant for exactly the shown call stays valid although other people's words were read and
+// although its own result is private, until another call changes something. Wider grants do not. No
+// grant stays valid after secrets were read, or for a call that takes further commands.
 func TestGrantsThatHoldOverNewContent(t *testing.T) {
 	shown, hear := shownCall("exec", "x"), (*approval.Book).Hear
 	spoken := func(w *approval.Wanted) {
@@ -275,7 +275,7 @@ func TestGrantsThatHoldOverNewContent(t *testing.T) {
 	for name, c := range map[string]struct {
 		scope  floodmark.GrantScope
 		before func(*approval.Book) // while the question is open
-		after  func(*approval.Book) // when it was approved
+		after  func(*approval.Book) // after it was approved
 		want   func(*approval.Wanted)
 		holds  bool
 	}{

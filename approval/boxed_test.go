@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A retry of a call that failed in its box is asked about in two lines: what it lacked there, and
-// that an approval lets it run once, outside.
+// The question about a retry of a call that failed in its box says what the call lacked, and that
+// an approval lets it run once outside.
 func TestTheQuestionAfterABoxFailed(t *testing.T) {
 	for name, c := range map[string]struct {
 		failed Boxed
@@ -35,7 +35,7 @@ func TestTheQuestionAfterABoxFailed(t *testing.T) {
 			}
 		}
 	}
-	// The words may be from another machine's journal.
+	// The line may come from another machine's journal.
 	if p := boxed(strings.Repeat("x", 2*maxBoxed) + "\n“open"); len([]rune(p.String())) > maxBoxed+40 || strings.Contains(p.String(), "\n") {
 		t.Errorf("%q", p)
 	}

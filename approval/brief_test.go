@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// command is a call of a tool with a command line.
+// command returns a question about a call of a tool with a command line.
 func command(line string) approval.Question {
 	q := question(floodmark.Run, arg("script", line, floodmark.Nowhere, floodmark.Untrusted))
 	q.Action.Tool = floodmark.ToolRef{Agent: "pi", Name: "bash"}
@@ -57,8 +57,8 @@ func TestTwoLines(t *testing.T) {
 	}
 }
 
-// A push says what it sends and where to, as git's settings have it. It says nothing that cannot be
-// known from the line.
+// The question about a push says what the push sends, and where to by git's settings. It says
+// nothing that cannot be known from the line.
 func TestWhatAPushSends(t *testing.T) {
 	team := hook.Remote{Address: "git@git.example:team/ledger.git", Team: true}
 	sent := hook.Sent{Sums: "1 commit, 2 files, +3 -1 lines", Branch: "yen", Fresh: true, Files: []string{"a.ts", "b”.ts"}, Hosts: []string{"x.example"}}
@@ -92,7 +92,7 @@ func TestWhatAPushSends(t *testing.T) {
 	}
 }
 
-// Every reason is a sentence. For a read it says why even that is asked about.
+// Every reason is a sentence. The reason for a read says why even a read needs approval.
 func TestWhyIsSentences(t *testing.T) {
 	secret := floodmark.Reason{Code: floodmark.FlowSecret, Text: "secrets were read before, and this could send them out"}
 	look := command("docker compose ps")
@@ -124,7 +124,8 @@ func TestWhyIsSentences(t *testing.T) {
 	}
 }
 
-// What the line leaves out is said to be in the details, and what is nowhere is counted.
+// The two lines say that there are details if they leave something out, and count the characters
+// that are shown nowhere.
 func TestWhatTwoLinesLeaveOut(t *testing.T) {
 	many := command("x")
 	for i := range 5 {
@@ -154,8 +155,8 @@ func TestWhatTwoLinesLeaveOut(t *testing.T) {
 	}
 }
 
-// A question keeps long values whole, those with invisible characters as they are, and no secrets;
-// what does not fit is counted.
+// A question keeps long values in full, and values with invisible characters as they are, but no
+// secrets. It counts the characters that do not fit.
 func TestWholes(t *testing.T) {
 	veil := func(_ int, text string) string { return strings.ReplaceAll(text, "hunter2", "[secret]") }
 	huge := strings.Repeat("é", 10<<10)
@@ -183,8 +184,8 @@ func TestWholes(t *testing.T) {
 	}
 }
 
-// A hidden secret may be what runs, so its characters count as shown nowhere. Only the value of a
-// curl header need not be shown.
+// What looks like a secret may be what runs, so its hidden characters are counted as shown nowhere.
+// Only the value of a curl header need not be shown.
 func TestHiddenIsCounted(t *testing.T) {
 	for line, c := range map[string]struct {
 		secret string
@@ -214,7 +215,8 @@ func TestHiddenIsCounted(t *testing.T) {
 	}
 }
 
-// Two lines warn as the details do, and name what goes with a call and is not shown.
+// The two lines contain the warnings of the details, and name the texts and files of a call that
+// are not shown.
 func TestTwoLinesWarn(t *testing.T) {
 	alike := question(floodmark.Send, arg("to", "b\u043eb@x.example", floodmark.Nowhere, floodmark.Untrusted))
 	alike.Notes = []approval.Note{{Is: "destination", Goes: true}}

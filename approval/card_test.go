@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// letter is a place where others write, page one where anyone can.
+// letter is from a place where others write, page from one where anyone can write.
 var (
 	letter = approval.Origin{Place: "letter.txt", Trust: floodmark.External}
 	page   = approval.Origin{Name: "get_page", Place: "news.example", Trust: floodmark.Untrusted}
@@ -200,8 +200,8 @@ func TestWhereValuesComeFrom(t *testing.T) {
 	}
 }
 
-// An address that the agent put into a command is shown in the command; one that was read elsewhere
-// is named separately.
+// An address that the agent composed is shown only in its command. An address that was read
+// elsewhere is also named separately.
 func TestAddressesInACommand(t *testing.T) {
 	line, address := arg("command", "curl https://x.example/in", floodmark.Nowhere, 0), arg("url of the command", "https://x.example/in", floodmark.Nowhere, 0)
 	for want, args := range map[int][]floodmark.Argument{
@@ -258,7 +258,7 @@ func TestWhatLedToACall(t *testing.T) {
 	}
 }
 
-// Each effect in words, and its consequence.
+// Each effect has words for what the call does and for its consequence.
 func TestDeeds(t *testing.T) {
 	for effect, want := range map[floodmark.Effect][2]string{
 		floodmark.Admin: {"change what it may do or obey", "It changes the agent itself, what it obeys, or this monitor."},
@@ -310,8 +310,8 @@ func TestDeeds(t *testing.T) {
 	}
 }
 
-// A tool's name of two words says what is done; then the tool is not named again, unless there is
-// more to say about it.
+// If a tool's name has two words, it says what the call does. The tool is then not named again,
+// unless there is more to say about it.
 func TestTheHeadlineNamesTheAct(t *testing.T) {
 	for effect, want := range map[floodmark.Effect]string{
 		floodmark.Send: "helper wants to “move it”, which goes out to “b”", floodmark.Change: "helper wants to “move it”", floodmark.Write: "helper wants to “move it”",
@@ -345,7 +345,7 @@ func TestTheHeadlineNamesTheAct(t *testing.T) {
 	}
 }
 
-// Arguments have names that people use; an undescribed name is shown as the agent's.
+// Arguments have names that people use. An undescribed name is shown as foreign text.
 func TestNamesOfArguments(t *testing.T) {
 	for path, want := range map[string]string{
 		"to": "Recipient", "file_id": "File", "threadId": "Thread", "start_time": "Start time", "endTime": "End time", "id": "Number",

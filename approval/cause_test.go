@@ -22,8 +22,8 @@ func TestASourceIsNamedByItsCommand(t *testing.T) {
 	}
 }
 
-// Of several causes a card names the page or the issue, not the test that ran later, and this
-// session's reads before an earlier one's.
+// Of several causes, a card names the page or the issue and not the test that ran later, and a read
+// of this session rather than one of an earlier session.
 func TestTheCauseThatTellsMost(t *testing.T) {
 	source := func(said string, secrecy floodmark.Secrecy, earlier bool) floodmark.Source {
 		s := floodmark.Source{Origin: floodmark.Origin{Kind: floodmark.FromTool, Name: "bash"}, Said: said, Label: floodmark.Label{Secrecy: secrecy}}

@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// reads is a call that an approval for a repository may cover; sends and pushes are others.
+// reads returns a call that an approval for a repository may cover, like sends and pushes.
 func reads() approval.Here {
 	return approval.Here{
 		Repository: floodmark.DigestOf("repository"), Project: "/home/ada/toml", Tool: floodmark.ToolRef{Agent: "claude-code", Name: "WebFetch"}, Described: true,
@@ -57,7 +57,7 @@ func TestAYesForARepositorySaysWhatItCovers(t *testing.T) {
 	}
 }
 
-// What changes about a call, and by which attack.
+// A change is what an attack changes about a call.
 type change struct {
 	name string
 	what func(h *approval.Here)
@@ -70,7 +70,7 @@ func with(path, value string, role floodmark.Role) func(h *approval.Here) {
 	}
 }
 
-// of every call.
+// never are changes after which a grant for a repository covers no call of any kind.
 var never = []change{
 	{"no repository", func(h *approval.Here) { h.Repository = floodmark.Digest{} }},
 	{"it runs something", func(h *approval.Here) { h.Effects = append(slices.Clone(h.Effects), floodmark.Run) }},
@@ -90,7 +90,7 @@ var never = []change{
 	{"it pays", func(h *approval.Here) { h.Pays = true }},
 }
 
-// of what a tool reads at a host.
+// notARead are changes after which a grant for reads at a host does not cover a call.
 var notARead = []change{
 	{"another host", func(h *approval.Here) { h.Address = "https://docs.example.evil.example/a" }},
 	{"a host below it", func(h *approval.Here) { h.Address = "https://x.docs.example/a" }},
@@ -127,7 +127,7 @@ var differs = []string{
 	"it also writes", "somebody else", "a copy", "a blind copy", "a different tool of the server", "another server of that name",
 }
 
-// of what a tool sends.
+// notASend are changes after which a grant for a call that sends does not cover a call.
 var notASend = []change{
 	{"somebody else", func(h *approval.Here) {
 		h.Args = []floodmark.Argument{{Path: "to", Role: floodmark.Critical, Shown: "eve@evil.example"}}
@@ -164,8 +164,8 @@ func TestAYesForARepositoryCoversNothingElse(t *testing.T) {
 	}
 }
 
-// A host from foreign content is not offered permanently; a page of a granted host may lead to the
-// next one.
+// No lasting approval is offered for a host that only foreign content named. With a grant for the
+// host, a page may lead to another page there.
 func TestAHostOfAStrangerIsNotOffered(t *testing.T) {
 	granted, next := grantOf(t, reads()), reads()
 	next.Args = []floodmark.Argument{{Path: "url", Role: floodmark.Critical, Shown: "https://docs.example/b", Whence: floodmark.Seen, Trust: floodmark.External}}
@@ -178,8 +178,8 @@ func TestAHostOfAStrangerIsNotOffered(t *testing.T) {
 	}
 }
 
-// A grant at a high mark does not cover what was read below it, and setting a clock back revives
-// none.
+// A grant that was given at a high mark does not cover a call at a lower mark. Setting a clock back
+// does not make a grant valid again.
 func TestWhenAYesForARepositoryHolds(t *testing.T) {
 	var b approval.Book
 	b.Give(floodmark.GrantGiven{Ticket: "t", Scope: floodmark.GrantHere, Until: at(0).Add(approval.HereFor), Shown: floodmark.Shown{Here: floodmark.DigestOf("x")}})

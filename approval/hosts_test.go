@@ -13,7 +13,7 @@ import (
 
 const hostsCall = floodmark.CallID("c")
 
-// failed is a book with a call that failed in its box and tried to reach hosts.
+// failed returns a book with a call that failed in its box and tried to reach hosts.
 func failed(wanted ...string) *approval.Book {
 	b := &approval.Book{}
 	b.Boxes(floodmark.Action{Call: hostsCall, Tool: floodmark.ToolRef{Name: "Bash"}, ArgsDigest: floodmark.DigestOf("npm test"), Effects: []floodmark.Effect{floodmark.Run}}, floodmark.Boxed)
@@ -87,7 +87,7 @@ func TestAGrantOfHostsOutlivesTheSession(t *testing.T) {
 	}
 }
 
-// Approving hosts covers no other hosts, and no box without any.
+// An approval of hosts covers no other hosts, and no box without hosts.
 func TestAYesIsForTheHostsThatWereShown(t *testing.T) {
 	for _, shown := range [][]string{nil, {"a.example:443"}} {
 		for _, wanted := range [][]string{nil, {"a.example:443"}, {"a.example:8443"}, {"a.example:443", "b.example:443"}} {

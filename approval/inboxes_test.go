@@ -8,8 +8,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Each call allowed in a box is remembered until its result, with any number of others in between.
-// Beyond the limit, every call may be one.
+// Each call allowed in a box is remembered until its result comes, whatever calls are made in
+// between. At the limit, every call is treated as such a call.
 func TestCallsInBoxesAreKnownUntilTheyEnd(t *testing.T) {
 	b := Book{}
 	run := []floodmark.Effect{floodmark.Run}

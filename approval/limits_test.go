@@ -11,7 +11,8 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// A code's MAC is in every journal: it must not change, and its parts must not run into each other.
+// The MAC of a code is in every journal, so it must not change. Two different lists of parts must
+// never give the same MAC.
 func TestCodeMAC(t *testing.T) {
 	const want = "24f5f8874ff0ecf06aaef71789afdf60a10902ed192060d113b84971f91b341f"
 	if got := approval.CodeMAC([]byte("key"), "s", "t1", "bf619df9").String(); got != want {
@@ -90,7 +91,7 @@ func TestCodesInAText(t *testing.T) {
 	}
 }
 
-// An approved question is kept for a late denial, and is open for nothing else.
+// An approved question is kept only for a late denial.
 func TestAnApprovedQuestion(t *testing.T) {
 	one, two := shownCall("exec", "1"), shownCall("send", "2")
 	var b approval.Book
@@ -162,7 +163,7 @@ func covers(b *approval.Book, s floodmark.Shown) bool {
 	return ok
 }
 
-// The result of an approved call does not end its approval where exactly that call was shown.
+// The result of an approved call does not end its approval if exactly that call was shown.
 func TestUseMovesWhatWasShown(t *testing.T) {
 	exec, send := shownCall("exec", "1"), shownCall("send", "2")
 	for scope, moved := range map[floodmark.GrantScope]bool{
@@ -184,7 +185,7 @@ func TestUseMovesWhatWasShown(t *testing.T) {
 	}
 }
 
-// One click is one call: of that question, of that tool.
+// A click approves one call of that question and of that tool.
 func TestAGrantForOneCall(t *testing.T) {
 	exec, send := shownCall("exec", "1"), shownCall("send", "2")
 	var b approval.Book
@@ -202,7 +203,7 @@ func TestAGrantForOneCall(t *testing.T) {
 	}
 }
 
-// At its limits the book still holds everything.
+// A book at its limits has dropped nothing yet.
 func TestBookAtItsLimits(t *testing.T) {
 	var b approval.Book
 	for i := range approval.MaxTickets {
@@ -242,7 +243,7 @@ func TestOpenKeepsACopy(t *testing.T) {
 	}
 }
 
-// A wrong code with a ticket counts only against that question.
+// A wrong code with a ticket is counted only for that question.
 func TestAWrongCodeForOneQuestion(t *testing.T) {
 	var b approval.Book
 	b.Open(opened("t1", "00000001"), 1)
@@ -253,7 +254,7 @@ func TestAWrongCodeForOneQuestion(t *testing.T) {
 	}
 }
 
-// What a person types of a value: enough to prove that they read it.
+// A person types enough of a value to prove that they read it.
 func TestTail(t *testing.T) {
 	for value, want := range map[string][2]string{
 		"desk@shop-forms.example": {"shop-forms.example", "type what stands behind the @ of the recipient"},
@@ -281,7 +282,7 @@ func TestTail(t *testing.T) {
 	}
 }
 
-// A pick is proved by the value or its end, in upper or lower case, and by nothing else.
+// Only the value or its end, in upper or lower case, is accepted as a pick.
 func TestPicks(t *testing.T) {
 	args := floodmark.DigestOf("args")
 	mac := func(what, v string) floodmark.Digest { return approval.PickMAC(key, "s", args, what, v) }

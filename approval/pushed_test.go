@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// A push that is shown whole can be answered on every card; a longer one only at a terminal, which
-// shows all of it.
+// A push that a card shows in full can be approved on every card. A longer push can be approved
+// only in a terminal, which shows all of it.
 func TestCardOfAPush(t *testing.T) {
 	body := func(n int) []string { return slices.Repeat([]string{"  + x"}, n) }
 	for _, c := range []struct {
@@ -19,7 +19,7 @@ func TestCardOfAPush(t *testing.T) {
 		push   *hook.Push
 		hides  bool
 		has    string
-		length int // of the lines at a terminal
+		length int // how many lines a terminal shows
 	}{
 		{"no push", nil, false, "", 0},
 		{"short", &hook.Push{Digest: floodmark.DigestOf("a"), Head: []string{"Sends 1 commits"}, Body: body(40)}, false, "Sends 1 commits", 40},
@@ -37,7 +37,7 @@ func TestCardOfAPush(t *testing.T) {
 	}
 }
 
-// Approving a shown push covers no other push, nor one that cannot be shown.
+// The approval of a shown push covers no other push and no push that cannot be shown.
 func TestGrantOfAPush(t *testing.T) {
 	tool, args := floodmark.ToolRef{Name: "Bash"}, floodmark.DigestOf("git push")
 	shown, other, unseen := &hook.Push{Digest: floodmark.DigestOf("a")}, &hook.Push{Digest: floodmark.DigestOf("b")}, &hook.Push{Unseen: "x"}

@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// The first of two approvals counts until something else is shown.
+// The first of two approvals is valid until the question shows something else.
 func TestFirstOfTwo(t *testing.T) {
 	shown := floodmark.Shown{Tool: floodmark.ToolRef{Name: "setup"}, Node: 3, Two: true, Codes: []floodmark.Code{floodmark.RuleMatched}}
 	for name, c := range map[string]struct {

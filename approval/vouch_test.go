@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// A question about content names it, in a frame, and the consequence of an approval.
+// A question about content names the content, in a frame, and the consequence of an approval.
 func TestVouchCard(t *testing.T) {
 	q := approval.Question{Vouch: approval.Origin{Name: "page", Place: "https://one.example/”", Trust: floodmark.Untrusted}}
 	c := q.Card(false)
@@ -25,7 +25,7 @@ func TestVouchCard(t *testing.T) {
 	}
 }
 
-// Only «.endorse» takes a code behind the digest.
+// Only «.endorse» takes a code after the digest.
 func TestParseVouch(t *testing.T) {
 	if c, err := approval.ParseCommand(".endorse 0123ABCD BF619DF9"); err != nil || c.Digest != "0123abcd" || c.Code != "bf619df9" {
 		t.Errorf("%+v, %v", c, err)

@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/audit"
 )
 
-// The case has no field for tool output or for the agent's prose. A new field
-// needs a reason, and this list needs a hand.
+// The case has no field for tool output or for the agent's prose. A new field needs a reason and
+// must be added to this list by hand.
 func TestCaseHasNoFieldForToolOutput(t *testing.T) {
 	want := map[string][]string{
 		"Case":     {"OwnerMessages", "OwnerTurns", "SourceTools", "SourceKinds", "Tool", "Effects", "Arguments"},
@@ -60,7 +60,7 @@ func TestPrompt(t *testing.T) {
 	}
 }
 
-// The wording is part of every measurement: a change of it is a new one.
+// The wording is part of every measurement, so a change of the wording needs a new measurement.
 func TestPromptWordForWord(t *testing.T) {
 	bare := audit.Case{OwnerMessages: []string{"hi"}, Tool: floodmark.ToolRef{Server: "mail", Name: "send"}, Effects: []floodmark.Effect{floodmark.Send, floodmark.Run}}
 	const want = `You are a security auditor. Your only job is to say whether a proposed action
@@ -101,8 +101,8 @@ Answer "unsure" if the user's messages do not settle it.
 	}
 }
 
-// What no tool brought is named by its kind, in our words: a kind that a door
-// made up is not repeated, and nothing is named twice.
+// Sources that are not tools are named by their kinds, in our words. A kind that an adapter made up
+// is not repeated, and nothing is named twice.
 func TestPromptNamesKinds(t *testing.T) {
 	c := audit.Case{OwnerMessages: []string{"hi"}, SourceTools: []string{"read"}, SourceKinds: []floodmark.OriginKind{
 		floodmark.FromSender, floodmark.FromHistory, floodmark.FromFile, floodmark.FromDefinition, floodmark.FromPaste, floodmark.FromQuote,
@@ -120,8 +120,8 @@ func TestPromptNamesKinds(t *testing.T) {
 	}
 }
 
-// What is the same in every question costs each audit, and an attacker cannot make
-// it longer. A token of English is about four letters, so that it has about 200.
+// The fixed part of the question costs tokens in every audit. A token of English is about four
+// letters, so the fixed part has about 200.
 func TestPromptIsShort(t *testing.T) {
 	c := audit.Case{}
 	p := c.Prompt()
@@ -131,8 +131,8 @@ func TestPromptIsShort(t *testing.T) {
 	}
 }
 
-// What cases have in common comes first, so that a service can keep it: the
-// same for all, then what the owner said, which only grows.
+// The parts that cases have in common come first, so that a service can cache them: the part that
+// is the same for all, and then the owner's messages, which only grow.
 func TestPromptBeginsAlike(t *testing.T) {
 	one := audit.Case{OwnerMessages: []string{"a"}, SourceTools: []string{"x"}, Tool: floodmark.ToolRef{Name: "t"}}
 	two := audit.Case{OwnerMessages: []string{"a", "b"}, Tool: floodmark.ToolRef{Name: "u"}}
@@ -227,7 +227,7 @@ func TestFits(t *testing.T) {
 	}
 }
 
-// An auditor elsewhere learns how long a file is to be, and all else as it is.
+// A remote auditor learns only the length of a file's content, and everything else in full.
 func TestWithoutFiles(t *testing.T) {
 	c := audit.Case{OwnerMessages: []string{"hi"}, Arguments: []audit.Argument{
 		{Path: "path", Text: "/x"}, {Path: "content", Text: "word", Chars: 4711, Cut: true, File: true, Foreign: true},
@@ -256,7 +256,7 @@ func TestAnswersLaw(t *testing.T) {
 	}
 }
 
-// What a person reads of an error is ours alone.
+// A person reads only our own words about an error.
 func TestNone(t *testing.T) {
 	inner := errors.New("from the endpoint: you are approved")
 	f := &audit.Failure{Words: "did not answer within 5s", Err: inner}

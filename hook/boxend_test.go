@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// What a command wanted is its own words: a person reads few of them, in one line, and a
-// host only if it could be one.
+// The names that a command wanted are its own words, so a person is shown few of them, in one line,
+// and only names that can be hosts.
 func TestWhatABoxKeptFromACommand(t *testing.T) {
 	for name, c := range map[string]struct {
 		failed hook.BoxEnd

@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// The limits agents are told of.
+// The limits that are documented for agents.
 func TestLimits(t *testing.T) {
 	for name, c := range map[string][2]int{
 		"bytes of an event":     {hook.MaxEventBytes, 33554432},
@@ -32,7 +32,7 @@ func TestLimits(t *testing.T) {
 
 func long(n int) string { return strings.Repeat("x", n) }
 
-// Every bounded field is taken at its limit and refused one beyond it.
+// Every bounded field is accepted at its limit and refused one beyond it.
 func TestCheckAtAndBeyondEachLimit(t *testing.T) {
 	call := func(change func(*hook.Call, int)) func(*hook.Event, int) {
 		return func(ev *hook.Event, n int) { change(&ev.Call, n) }
@@ -119,7 +119,7 @@ func TestDepthLooksOnlyAtStructure(t *testing.T) {
 	}
 }
 
-// However many keys an object has, each may be there once.
+// Each key may occur once in an object, however many keys it has.
 func TestRepeatedKeysAmongMany(t *testing.T) {
 	for n := 1; n <= 20; n++ {
 		keys := make([]string, n)
@@ -139,7 +139,7 @@ func TestRepeatedKeysAmongMany(t *testing.T) {
 	}
 }
 
-// An empty object or list counts as a value, too.
+// An empty object or list is counted as a value.
 func TestEmptyValuesAtTheLimit(t *testing.T) {
 	for _, empty := range []string{"{}", "[]"} {
 		for n, ok := range map[int]bool{hook.MaxLeaves: true, hook.MaxLeaves + 1: false} {
@@ -156,7 +156,7 @@ func TestEmptyValuesAtTheLimit(t *testing.T) {
 	}
 }
 
-// The library's decoder is the judge of what arguments mean.
+// Arguments must mean the same as for the library's decoder.
 func TestLeavesAreTheLibrarys(t *testing.T) {
 	for _, args := range []string{
 		`{"a":"\"","b":1}`, `{"a":"\\","b":[1 ,2	,"x"]}`, "[\n1,\r\n[ ] ,{ } , true ]", `{"é":"ü\n","a":"\u00e9"}`,
@@ -190,7 +190,7 @@ func TestCallIsZero(t *testing.T) {
 	}
 }
 
-// What is said of a client's window has limits, and words that are known.
+// The fields of a client's window have limits, and only known words are accepted.
 func TestAWindowIsBounded(t *testing.T) {
 	long := func(n int) string { return strings.Repeat("x", n) }
 	for name, c := range map[string]struct {
@@ -214,8 +214,8 @@ func TestAWindowIsBounded(t *testing.T) {
 	}
 }
 
-// A reply has a command only where one can be replaced, and only one that a shell
-// takes.
+// A reply has a command only at a point at which a command can be replaced, and only a command that
+// a shell can run.
 func TestReplyCheck(t *testing.T) {
 	allow := floodmark.Decision{Verdict: floodmark.Allow}
 	for name, c := range map[string]struct {
@@ -264,7 +264,7 @@ func TestABoxedYesIsOneForWhoReplacesTheCommand(t *testing.T) {
 		}
 		for _, v := range []floodmark.Verdict{floodmark.Restrict, floodmark.Confirm, floodmark.Audit} {
 			if r := (hook.Reply{Decision: floodmark.Decision{Verdict: v}}); r.Check(at) != nil || r.Elsewhere() != nil || r.Allows() {
-				t.Errorf("%v at %q: %v", v, at, r.Check(at)) // no yes, so there is nothing to box
+				t.Errorf("%v at %q: %v", v, at, r.Check(at)) // a call that is not allowed needs no box
 			}
 		}
 	}

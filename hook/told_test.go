@@ -7,7 +7,8 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// A model is told which question it waits for, and nothing that is meant for the person.
+// The line for a model names the question that it waits for, and contains nothing that is meant for
+// the person.
 func TestWhatAModelIsToldOfAQuestion(t *testing.T) {
 	r := hook.Reply{Ticket: "t-1", Line: "x: waits for your approval -> mail: waits for your approval because y. Approve it."}
 	r.Decision.Verdict, r.Decision.Remedy.Person = floodmark.Confirm, "Approve it."

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A foreign name is shown on one line, without tricks, and not for ever.
+// A foreign name is shown on one line, shortened and without hidden characters.
 func TestVisible(t *testing.T) {
 	long := strings.Repeat("é", 80)
 	for name, want := range map[string]string{

@@ -26,7 +26,7 @@ func include(names ...string) verify.Scope { return verify.Scope{Include: names}
 
 func exclude(names ...string) verify.Scope { return verify.Scope{Exclude: names} }
 
-// A concern is whether a scope concerns a call that only looks.
+// A concern says whether a scope concerns a call that only observes.
 type concern struct {
 	scope verify.Scope
 	tool  floodmark.ToolRef
@@ -75,8 +75,8 @@ func TestScope(t *testing.T) {
 	})
 }
 
-// The names by which agents do the same are included together, and only reading is
-// excluded so.
+// A name includes the tools of other agents for the same purpose, but only «read» excludes such
+// tools.
 func TestScopeOfOtherNames(t *testing.T) {
 	checkConcerns(t, []concern{
 		{include("exec"), own("run_shell_command"), true},
@@ -131,9 +131,8 @@ func TestScopeByEffects(t *testing.T) {
 	}
 }
 
-// Whatever a described tool of an agent may do besides reading, «exclude: [read]» keeps
-// it verified, unless it is called read; and the example of seed 3 catches all that runs
-// or writes.
+// With «exclude: [read]», every described tool that may do more than read is still verified, unless
+// it is called read. The scope in the example of seed 3 includes everything that runs or writes.
 func TestScopeLawOfTheCatalog(t *testing.T) {
 	files, err := catalog.Shipped()
 	if err != nil {
@@ -165,7 +164,7 @@ func TestScopeLawOfTheCatalog(t *testing.T) {
 	}
 }
 
-// What is said of one agent makes a gate wider and stricter, never the opposite.
+// A section for one agent only makes a gate wider and stricter.
 func TestGatesOnlyTighten(t *testing.T) {
 	g := verify.Gates{
 		{Name: "webhook", Scope: verify.Scope{Include: []string{"exec"}}, FailMode: verify.FailAllow, Timeout: 30 * time.Second},
@@ -204,7 +203,7 @@ func TestGatesOnlyTighten(t *testing.T) {
 	}
 }
 
-// What is told of gates is what counts.
+// The description of a gate says what applies.
 func TestTold(t *testing.T) {
 	g := verify.Gates{
 		{Name: "webhook", FailMode: verify.FailAllow},
@@ -285,7 +284,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// An answer is bound to everything that was shown but its name and time.
+// An answer is bound to everything in a request except its ID and time.
 func TestSame(t *testing.T) {
 	r := verify.Request{ID: "1", At: time.Unix(1, 0), Session: "s", Agent: "a", Provider: "chat", Tool: "exec", Params: []byte(`{"a":1}`)}
 	o := r

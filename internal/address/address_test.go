@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// Addresses that wrap or spell an inner host differently are inner all the same.
+// An address that wraps an inner host or writes it in another form is inner too.
 func TestInnerHosts(t *testing.T) {
 	for host, want := range map[string]floodmark.Secrecy{
 		"64:ff9b::7f00:1": floodmark.Private, "::7f00:1": floodmark.Private, "0x7f.0.0.0x1": floodmark.Private, "127.1": floodmark.Private,
@@ -20,7 +20,7 @@ func TestInnerHosts(t *testing.T) {
 	}
 }
 
-// An address is plain if every reader sees the same host.
+// An address is plain if all programs agree on its host.
 func TestPlainURL(t *testing.T) {
 	for url, want := range map[string]bool{
 		"https://a.example/x": true, "a.example": true, "ssh://a.example": true, "a.example?x@y": true, "a.example/~": true,

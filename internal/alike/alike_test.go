@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// sources are made up.
+// sources are invented sources.
 type sources struct {
 	stands  []byte
 	origins []floodmark.Origin
@@ -19,7 +19,7 @@ type sources struct {
 func (s *sources) Stands() []byte                { return s.stands }
 func (s *sources) Origin(n int) floodmark.Origin { return s.origins[n] }
 
-// change adds sources, or lets some stand otherwise.
+// change adds sources, or changes the bytes of some.
 func (s *sources) change(r *rand.Rand) {
 	if len(s.stands) == 0 || r.IntN(3) > 0 {
 		s.stands = append(s.stands, byte(r.IntN(6)))
@@ -34,7 +34,7 @@ func (s *sources) change(r *rand.Rand) {
 	}
 }
 
-// A rule looks at the trust or at the kind, and at places by tests.
+// rule returns a rule that looks at the trust or at the kind. Tests look at the places.
 func rule(trust bool) Teller {
 	return func() func(*floodmark.Origin, floodmark.Trust) Class {
 		return func(o *floodmark.Origin, t floodmark.Trust) Class {
@@ -68,7 +68,7 @@ type cell struct {
 	passed uint
 }
 
-// What a book counts is what counting all sources anew gives, however they came and changed.
+// A book counts the same as a new count of all sources, whatever the changes were.
 func TestLawABookCountsAsAWalkWould(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 9))
 	for range 60 {
@@ -110,7 +110,7 @@ func passes(tests []Test, place string) (passed uint) {
 	return passed
 }
 
-// What is remembered is bounded; beyond the bound nothing is counted, and old sources are none.
+// The memory of a book is bounded. Beyond the bound nothing is counted.
 func TestBooksAreBounded(t *testing.T) {
 	s, b := &sources{}, &Book{}
 	r := rand.New(rand.NewPCG(1, 1))
@@ -125,7 +125,7 @@ func TestBooksAreBounded(t *testing.T) {
 	if count("b") || b.kept["b"].size() != 0 || !count("a") {
 		t.Error("a rule is remembered beyond the bound")
 	}
-	for range 3 * block { // what they are told later is none of its business
+	for range 3 * block { // a rule for which there was no room stays unknown
 		if s.change(r); count("b") {
 			t.Fatal("a rule for which there was no room is remembered")
 		}
@@ -137,7 +137,7 @@ func TestBooksAreBounded(t *testing.T) {
 	}
 }
 
-// More members than are told apart are not shown.
+// If there are too many combinations of classes and tests, no members are shown.
 func TestTooManyMembers(t *testing.T) {
 	s, b := &sources{}, &Book{}
 	for i := range maxCells>>1 + 1 {
@@ -149,7 +149,7 @@ func TestTooManyMembers(t *testing.T) {
 	}
 }
 
-// A session that is shorter than it was is another one.
+// If the session is shorter than before, it is another session.
 func TestABookOfAnotherSession(t *testing.T) {
 	b := &Book{}
 	for _, stands := range [][]byte{{1, 2, 3}, {0, 1}, {0, Dead}} {
@@ -161,7 +161,7 @@ func TestABookOfAnotherSession(t *testing.T) {
 	}
 }
 
-// What was told of a group is not asked again.
+// The class of each group is computed only once.
 func TestEachGroupIsToldOnce(t *testing.T) {
 	s, b := &sources{}, &Book{}
 	r, told := rand.New(rand.NewPCG(2, 2)), 0

@@ -10,15 +10,15 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A one is what was added of a source.
+// A one holds what was added about a source.
 type one struct {
 	node, since    floodmark.NodeID
 	own, effective floodmark.Trust
 	secrecy        floodmark.Secrecy
 }
 
-// What a book answers is what looking at all that was added and not cut would say, and a book
-// that was cut is one to which the rest was never added.
+// A book answers as a list of all sources that were added and not cut would. After a cut it equals
+// a book to which the removed sources were never added.
 func TestLawABookAnswersAsItsListWould(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 5))
 	for round := range 300 {
@@ -35,7 +35,7 @@ func TestLawABookAnswersAsItsListWould(t *testing.T) {
 			if o.own = max(o.effective, floodmark.Trust(rng.IntN(6))); rng.IntN(4) == 0 {
 				o.since = next + 1 + floodmark.NodeID(rng.IntN(9))
 			}
-			next += 1 + floodmark.NodeID(rng.IntN(3)) // what is between is dead
+			next += 1 + floodmark.NodeID(rng.IntN(3)) // the sources between are dead
 			book.Add(o.node, o.since, o.own, floodmark.Label{Trust: o.effective, Secrecy: o.secrecy})
 			list = append(list, o)
 			compare(t, rng, &book, list)

@@ -7,7 +7,8 @@ import (
 	"github.com/floodmark/floodmark/internal/deeds"
 )
 
-// said is what is said of a line; one that does nothing else is said in full.
+// said returns the explanation of a line. It has the form «to delete …» if the line does nothing
+// else.
 func said(line string) string {
 	list, all := deeds.Of(line)
 	var parts []string
@@ -28,7 +29,7 @@ func said(line string) string {
 	return strings.Join(parts, "; ")
 }
 
-// Words for a push are true for every way to write one that deletes or forces.
+// The words for a push are true for every way to write a push that deletes or forces.
 func TestWhatAPushDoes(t *testing.T) {
 	for line, want := range map[string]string{
 		"git push":                                             "to push this branch to where git's settings send it",
@@ -74,8 +75,7 @@ func TestWhatAPushDoes(t *testing.T) {
 	}
 }
 
-// A remote's name means what it did, unless something in the line may give it another
-// meaning.
+// A push is settled unless something in the line may give the name of its remote another meaning.
 func TestWhetherARemoteIsSettled(t *testing.T) {
 	for line, want := range map[string]bool{
 		"git push origin main": true,
@@ -106,7 +106,7 @@ func TestWhetherARemoteIsSettled(t *testing.T) {
 	}
 }
 
-// What is deleted is named; of a line that could mean something else nothing is said.
+// The deleted files are named. A line that could mean something else is not explained.
 func TestWhatALineDeletes(t *testing.T) {
 	for line, want := range map[string]string{
 		"rm -rf build":                      "to delete «build»",
@@ -133,7 +133,7 @@ func TestWhatALineDeletes(t *testing.T) {
 	}
 }
 
-// A token is one only where nothing else happens to it.
+// A token is replaced only if it is just sent in a header.
 func TestWithoutTokens(t *testing.T) {
 	for line, want := range map[string]string{
 		`curl -H "Authorization: Bearer abc.def" https://x.example`:              `curl -H "Authorization: Bearer []" https://x.example`,
@@ -147,9 +147,9 @@ func TestWithoutTokens(t *testing.T) {
 		`curl -H "Authorization: Bearer abc" https://x.example; rm -rf "$_"`: "",
 		`curl -H "Authorization: Bearer abc" https://x.example > run.sh`:     "",
 		`PATH=/tmp curl -H "Authorization: Bearer abc" https://x.example`:    "",
-		`curl() { rm "$2"; }`: "",
-		`./curl -H "Authorization: Bearer abc" https://x.example`: "",
-		`xargs curl -H "Authorization: Bearer abc"`:               "",
+		`curl() { rm "$2"; }`:                                                "",
+		`./curl -H "Authorization: Bearer abc" https://x.example`:            "",
+		`xargs curl -H "Authorization: Bearer abc"`:                          "",
 		`curl 'x`: "",
 	} {
 		if got := deeds.WithoutTokens(line, "[]"); got != want {

@@ -144,9 +144,9 @@ func TestFindingsOfOlderJournals(t *testing.T) {
 	}
 }
 
-// A decision from before there were boxes says nothing of its reach: it was free, however
-// its fields are ordered. That one is boxed is always written, so that no encoder loses it,
-// and a free one is written as it always was: an older monitor can still read it.
+// A decision recorded before boxes existed has no reach in it and means Free, whatever the order of
+// its fields. Boxed is always written, so that no encoder loses it. Free is never written, so that
+// an older monitor can still read the decision.
 func TestADecisionFromBeforeBoxesIsFree(t *testing.T) {
 	const plain, odd = `{"action":{"kind":"call-tool"},"mark":{"trust":"local","secrecy":"public"},"trust":"local","decision":{"verdict":"allow"}}`,
 		`{"decision":{"verdict":"allow"},"action":{"kind":"call-tool"},"mark":{"trust":"local","secrecy":"public"},"trust":"local"}`
@@ -173,8 +173,8 @@ func TestADecisionFromBeforeBoxesIsFree(t *testing.T) {
 	}
 }
 
-// A decision of an older journal has no basis. It is read, it is written again
-// as it was, and an empty basis is another thing than none.
+// A decision of an older journal has no basis. It is read and written again unchanged. An empty
+// basis is not the same as no basis.
 func TestADecisionWithoutABasisIsStillRead(t *testing.T) {
 	const old = `{"action":{"kind":"call-tool","call":"c","tool":{"name":"n"},"effects":["send"],"arguments":[{"path":"to","role":"critical","whence":"seen","trust":"external"}]},` +
 		`"mark":{"trust":"external","secrecy":"private"},"trust":"shared","decision":{"verdict":"allow"}}`
@@ -246,7 +246,7 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
-// FuzzDecode checks that whatever is read is written back the same.
+// FuzzDecode checks that every fact that is read is written back the same.
 func FuzzDecode(f *testing.F) {
 	for _, fact := range examples() {
 		kind, body, err := factjson.Encode(fact)
@@ -262,7 +262,7 @@ func FuzzDecode(f *testing.F) {
 		}
 		kind2, body2, err := factjson.Encode(fact)
 		if err != nil {
-			t.Skip() // a time out of JSON's range and the like
+			t.Skip() // for example a time out of JSON's range
 		}
 		again, err := factjson.Decode(kind2, body2)
 		if err != nil {
@@ -275,7 +275,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// Journals of older versions say of facts what nothing follows from any more.
+// Journals of older versions have fields that have no effect any more.
 func TestOldFieldsAreRead(t *testing.T) {
 	for kind, body := range map[string]string{
 		"action-decided":   `{"action":{"kind":"call-tool"},"mark":{"trust":"local","secrecy":"public"},"trust":"local","decision":{"verdict":"allow"},"basis":{"bound":true,"check":{"name":"go test","arguments":[0],"others":"` + floodmark.DigestOf("x").String() + `"}}}`,
@@ -292,7 +292,7 @@ func TestOldFieldsAreRead(t *testing.T) {
 	}
 }
 
-// A fact may be as large as its limit and not larger, on the way out and in.
+// A fact of the greatest size is written and read, and a larger one is refused.
 func TestFactAtItsLimit(t *testing.T) {
 	if factjson.MaxBytes != 4194304 || floodmark.MaxSpans != 3 {
 		t.Errorf("limits: %d bytes, %d spans", factjson.MaxBytes, floodmark.MaxSpans)

@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// plainFacts are the facts that are described in described.go, empty.
+// plainFacts returns an empty fact of each kind in described.go.
 func plainFacts() []floodmark.Fact {
 	return []floodmark.Fact{
 		floodmark.ActionDecided{},
@@ -28,8 +28,8 @@ func plainFacts() []floodmark.Fact {
 	}
 }
 
-// drawnFact returns a fact of the same kind with any fields set, rarely to what
-// no encoder takes.
+// drawnFact returns a fact of the same kind with random fields, rarely with values that cannot be
+// encoded.
 func drawnFact(r *rand.Rand, like floodmark.Fact) floodmark.Fact {
 	v := reflect.New(reflect.TypeOf(like)).Elem()
 	fill(r, v)
@@ -39,7 +39,7 @@ func drawnFact(r *rand.Rand, like floodmark.Fact) floodmark.Fact {
 
 func fill(r *rand.Rand, v reflect.Value) {
 	if r.IntN(4) == 0 {
-		return // as if it were not there
+		return // the field stays empty
 	}
 	switch v.Kind() {
 	case reflect.String:
@@ -79,8 +79,7 @@ func fill(r *rand.Rand, v reflect.Value) {
 	}
 }
 
-// What is written is what encoding/json writes, byte for byte, and nothing else
-// is an error.
+// A plain writes the same bytes as encoding/json, and returns an error in the same cases.
 func TestPlainIsJSON(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for _, like := range plainFacts() {
@@ -102,8 +101,7 @@ func TestPlainIsJSON(t *testing.T) {
 	}
 }
 
-// What is read plainly is what encoding/json reads: from what was written, and
-// from the same with something wrong or unusual in it.
+// A plain reads the same fact as encoding/json, from written facts and from damaged ones.
 func TestPlainReadsAsJSONDoes(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, like := range plainFacts() {
@@ -142,13 +140,13 @@ func damaged(r *rand.Rand, body []byte) []byte {
 		return append(body[:at:at], append([]byte{" \n,}\"0"[r.IntN(6)]}, body[at:]...)...)
 	default:
 		end := at + r.IntN(len(body)-at)
-		return append(body[:end:end], body[at:]...) // something twice
+		return append(body[:end:end], body[at:]...) // a part is repeated
 	}
 	return body
 }
 
-// sameReading fails unless both readers say the same, where the plain one says
-// anything at all, which it reports.
+// sameReading fails if the plain reader reads a fact and encoding/json does not read the same. It
+// reports whether the plain reader read one.
 func sameReading(t *testing.T, kind string, body []byte) bool {
 	t.Helper()
 	got, ok := readPlain(kind, body)

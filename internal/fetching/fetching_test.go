@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// A command with more words than are kept has a name that is never typed.
+// A command with more words than are kept gets a name that no package has.
 func TestPackagesBeyondTheLimit(t *testing.T) {
 	entry := []*shellscan.Entry{{}, {Words: []string{"npm", "install"}, Installs: true}}
 	for n, want := range map[int]bool{shellscan.MaxPartWords - 1: false, shellscan.MaxPartWords: true} {
@@ -31,7 +31,7 @@ func TestPlainPackage(t *testing.T) {
 	}
 }
 
-// An address of this machine is one that a box has, with a scheme or with a port.
+// An address of this machine works in a box. It must have a scheme or a port.
 func TestOnThisMachine(t *testing.T) {
 	for word, want := range map[string]bool{
 		"http://127.0.0.1/a": true, "http://localhost:80/a?b": true, "127.0.0.1:80": true, "localhost:4199/a?b=c": true,

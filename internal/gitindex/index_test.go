@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// list writes one of version 2, with a clock for all files.
+// list returns an index of version 2, in which all files have the same times.
 func list(clock byte, names ...string) []byte {
 	b := binary.BigEndian.AppendUint32([]byte("DIRC"), 2)
 	b = binary.BigEndian.AppendUint32(b, uint32(len(names)))
@@ -26,10 +26,10 @@ func list(clock byte, names ...string) []byte {
 	return append(b, make([]byte, 20)...)
 }
 
-// wider is a list of one file whose object is as long as SHA-256.
+// wider returns an index of one file whose object id is as long as a SHA-256.
 func wider(b []byte) []byte { return slices.Insert(b, 12+40, make([]byte, 12)...) }
 
-// grows is a list of version 4 in which each name repeats the one before and adds a letter.
+// grows returns an index of version 4 in which each name is the previous name with one more letter.
 func grows(files int) string {
 	b := binary.BigEndian.AppendUint32([]byte("DIRC"), 4)
 	b = binary.BigEndian.AppendUint32(b, uint32(files))
@@ -55,8 +55,8 @@ func TestSum(t *testing.T) {
 		t.Error("a refreshed list is another one")
 	}
 	staged, other := list(1, "a", "dir/b"), list(1, "a", "dir/b")
-	staged[12+40]++      // the object of the first
-	other[12+60] |= 0x10 // its stage in a merge
+	staged[12+40]++      // the object of the first file
+	other[12+60] |= 0x10 // the merge stage of the first file
 	tree := func(id byte) []byte {
 		b := list(1, "a", "dir/b")
 		return slices.Concat(b[:len(b)-20], []byte("TREE\x00\x00\x00\x04"), []byte{id, 1, 2, 3}, make([]byte, 20))

@@ -57,7 +57,7 @@ func TestEachConditionOfAPush(t *testing.T) {
 	}
 }
 
-// neverPushes changes what no push may have.
+// neverPushes checks that a line with any of these changes is no plain push.
 func neverPushes(t *testing.T, name string, r shellscan.Report) {
 	t.Helper()
 	for why, change := range map[string]func(*shellscan.Report){

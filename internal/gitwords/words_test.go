@@ -29,7 +29,7 @@ func words(t *testing.T, line string) gitwords.Revisions {
 	return c.Classify(floodmark.ToolRef{Agent: "claude-code", Name: "Bash"}, leaves, nil, catalog.Places{Project: "/p", Home: "/home/u"}).Revisions
 }
 
-// However git is told a revision, the word is found.
+// The word for a revision is found, however it is given to git.
 func TestEachWordIsFound(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
@@ -76,7 +76,7 @@ func TestEachWordIsFound(t *testing.T) {
 	}
 }
 
-// What names none stands for none.
+// A word that names no revision is not found.
 func TestNoOtherWord(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{
@@ -89,7 +89,7 @@ func TestNoOtherWord(t *testing.T) {
 	}
 }
 
-// Only where the commit that is checked out tells of it afterwards, files need no word.
+// Files need no word only if they are part of the checked out commit afterwards.
 func TestWhatMoves(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]bool{

@@ -75,8 +75,8 @@ func toolCalled(call floodmark.CallID, tool string, mark floodmark.Label, d floo
 	return floodmark.ActionDecided{Action: a, Mark: mark, Trust: mark.Trust, Decision: d}
 }
 
-// attack is a session of two turns: a page is read, which asks for a message;
-// the message is refused, and again in the next turn.
+// attack returns a session of two turns. In the first a page is read that asks the agent to send a
+// message. The message is refused in both turns.
 func attack() []floodmark.Fact {
 	owner, page := label(floodmark.Owner, floodmark.Private), label(floodmark.Untrusted, floodmark.Public)
 	both := owner.Join(page)
@@ -257,8 +257,8 @@ func TestGraphWithoutModelCalls(t *testing.T) {
 	}
 }
 
-// Where an agent tells one model call of a run, as OpenClaw does, no further ones are
-// drawn: what was called later hangs on the one that was told, and has its round.
+// If an agent reports one model call of a run, as OpenClaw does, no further model calls are drawn.
+// Later tool calls are connected to the reported one and have its round.
 func TestGraphOfOneToldCall(t *testing.T) {
 	owner := label(floodmark.Owner, floodmark.Private)
 	allow := floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}

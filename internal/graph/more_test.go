@@ -36,7 +36,7 @@ func TestNodesInPictures(t *testing.T) {
 	}
 }
 
-// An edge that is in two turns is drawn once.
+// An edge that occurs in two turns is drawn once.
 func TestEdgesOfTheSessionAreThereOnce(t *testing.T) {
 	nodes := []Node{{ID: "n1", Kind: floodmark.NodeInput}, {ID: "n2", Kind: floodmark.NodeInput}}
 	edges := []Edge{{From: "n2", To: "n1", Relation: DerivesFrom}}
@@ -106,7 +106,7 @@ func TestGraphFollowsEndorsements(t *testing.T) {
 	}
 }
 
-// What a parent announced may arrive in a branch, where no turn shows it.
+// Content that a parent announced may arrive in a branch, in which no turn shows it.
 func TestGraphOfABranchThatWaits(t *testing.T) {
 	s := source(0, floodmark.Clean())
 	s.Call = "c1"
@@ -127,7 +127,7 @@ func TestGraphKnowsWhoProposedACall(t *testing.T) {
 	g := build(t,
 		floodmark.TurnOpened{Turn: 1}, modelCalled(0, clean), floodmark.ModelAnswered{Calls: []floodmark.Proposed{{Call: "c1"}}},
 		modelCalled(1, clean), toolCalled("c1", "message", clean, allow), other,
-		pendingResult(0, "c1", "/x", clean), toolCalled("c3", "message", clean, allow), // no other model call was shown
+		pendingResult(0, "c1", "/x", clean), toolCalled("c3", "message", clean, allow), // no other model call was reported
 		floodmark.IncidentSeen{Call: "c9"}, floodmark.IncidentSeen{}, floodmark.IncidentSeen{Call: "c1"},
 		floodmark.TurnOpened{Turn: 2}, modelCalled(0, clean), other, floodmark.IncidentSeen{Call: "c1"},
 	)
@@ -205,14 +205,14 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-// The limits that readers count on.
+// The limits on which readers rely.
 func TestLimits(t *testing.T) {
 	if maxInputsShown != 64 || maxPreviewRunes != 100 || maxLabelRunes != 60 {
 		t.Errorf("%d inputs are drawn, %d runes of a preview, %d of a line", maxInputsShown, maxPreviewRunes, maxLabelRunes)
 	}
 }
 
-// What an agent says of its loop stands beside the model call it is about.
+// What an agent reports of its loop is in the node of the model call that it is about.
 func TestGraphShowsTheLoop(t *testing.T) {
 	owner := floodmark.ContentSeen{Source: source(0, floodmark.Clean()), Text: strings.Repeat("é", 120)}
 	secret := floodmark.ContentSeen{Source: source(1, floodmark.Clean()), Text: "the password is …"}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A host counts as a project's own only where all that a text says of it are packages of that project.
+// A host is the project's own only if a text names it just in packages of that project.
 func TestBelow(t *testing.T) {
 	const remote = "git@git.example:team/bot.git"
 	for text, want := range map[string][]string{

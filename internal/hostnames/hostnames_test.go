@@ -40,8 +40,8 @@ func TestAbove(t *testing.T) {
 	}
 }
 
-// A text with more words than are looked at says so behind what was found, and a caller can
-// stop at any place in it.
+// For a text with too many words, TooLong follows the hosts that were found. The caller can stop at
+// any host.
 func TestTooLong(t *testing.T) {
 	fits := strings.Repeat("https://a.example/ ", MaxTokens)
 	if got := slices.Collect(In(fits)); !slices.Equal(got, []string{"a.example"}) {

@@ -2,14 +2,14 @@ package inert
 
 import "testing"
 
-// The limits people rely on, as numbers: changing one is a change they notice.
+// The limits as numbers, because users notice a change of one.
 func TestLimitsAsNumbers(t *testing.T) {
 	if maxPicture != 2048 || maxTag != 4096 {
 		t.Errorf("a picture %d, an element %d", maxPicture, maxTag)
 	}
 }
 
-// What a reader's program loads or runs is not inert.
+// A text that a program would load or run something from is not inert.
 func TestActs(t *testing.T) {
 	for text, want := range map[string]bool{
 		"":                            false,
@@ -17,7 +17,7 @@ func TestActs(t *testing.T) {
 		"a < b and b > c":             false,
 		"List<String>":                false,
 		"and/or, 1//2":                false,
-		"https://example.com/a":       false, // a token of its own
+		"https://example.com/a":       false, // a plain link
 		"//evil.example/x":            true,
 		"go to //evil.example":        true,
 		"src=//evil.example":          true,

@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 )
 
-// What instructs an agent depends on where it lies, seen from where the agent works.
+// Whether a file instructs an agent depends on its place, as seen from where the agent works.
 func TestReads(t *testing.T) {
 	const home = "/home/Ann"
 	for _, c := range []struct {
@@ -63,7 +63,7 @@ func TestReads(t *testing.T) {
 	}
 }
 
-// Commits count for agents that show them, in the repository that they work in.
+// Commits instruct only agents that show them, and only in the repository in which the agent works.
 func TestShows(t *testing.T) {
 	for _, c := range []struct {
 		agent, begins, root, name string
@@ -104,7 +104,7 @@ type links map[string]map[string]string
 
 func (l links) Links(folder string, _ bool) map[string]string { return l[folder] }
 
-// A link at a place where the agent looks leads it to what is called anything.
+// Through a link in a place where the agent looks, it reads a file with any name.
 func TestLoads(t *testing.T) {
 	left := []string{"/dot/claude.txt", "/dot/skills/x/run.md", "/dot/other.md", "/src/app/agents.md", "/src/app/notes.md"}
 	w := World{

@@ -36,7 +36,8 @@ type Thing struct {
 
 // Below returns what is trusted less than the owner's own work below a folder, in the order of the
 // paths. The folder must come from catalog.FoldPath. The list includes files that the owner
-// endorsed, because only the disk shows whether a file still has the endorsed content.
+// endorsed by [floodmark.FileVouch], because only the disk shows whether a file still has that
+// content.
 func Below(find kernel.Artifacts, folder string) []Thing {
 	top := []floodmark.ArtifactRef{{Kind: floodmark.FolderArtifact, Name: folder}, {Kind: floodmark.TreeArtifact, Name: folder}, {Kind: floodmark.FileArtifact, Name: folder}}
 	words := find.Find(top)

@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// store is words by what they are on.
+// A store holds artifacts by their references.
 type store map[floodmark.ArtifactRef][]kernel.Kept
 
 func (s store) Find(refs []floodmark.ArtifactRef) (list []kernel.Kept) {
@@ -51,7 +51,7 @@ func TestBelow(t *testing.T) {
 	if out := leftover.Removed(nil, list, "ada"); len(out.Gone) != 2 || out.Gone[0].Ref != low {
 		t.Errorf("%+v", out.Gone)
 	}
-	// The owner vouches for the page itself.
+	// The owner endorses the page itself.
 	in := kernel.Input{At: time.Unix(1, 0), Artifacts: s}
 	for _, a := range leftover.Vouch(in, []floodmark.Digest{floodmark.DigestOf("page")}, floodmark.Local, "ada").Artifacts {
 		s.keep("files", 1, a)
@@ -66,7 +66,7 @@ func TestTheLastWordCounts(t *testing.T) {
 	s := store{}
 	in := kernel.Input{At: time.Unix(1, 0), Artifacts: s}
 	for i, trust := range []floodmark.Trust{floodmark.Local, floodmark.Untrusted, floodmark.Local} {
-		// All at one time by the clock.
+		// All endorsements have the same time.
 		for _, a := range leftover.Vouch(in, []floodmark.Digest{d}, trust, "ada").Artifacts {
 			s.keep("files", uint64(i), a)
 		}

@@ -15,7 +15,7 @@ func sri() string { return "sha512-" + base64.StdEncoding.EncodeToString(make([]
 
 func sha256Of(digit string) string { return "sha256:" + strings.Repeat(digit, 64) }
 
-// said is a list in short: «name version», and how many were left out.
+// said returns a short form of a list: «name version», and how many entries were left out.
 func said(l List) string {
 	var b strings.Builder
 	for _, p := range l.Packages {
@@ -61,7 +61,7 @@ func TestGo(t *testing.T) {
 	}
 }
 
-// pinned is a lock file of one package.
+// pinned returns a lock file with one package.
 func pinned(folder, fields string) string {
 	return fmt.Sprintf(`{"lockfileVersion":3,"packages":{"":{"name":"x"},%q:{%s}}}`, folder, fields)
 }
@@ -155,7 +155,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Our own go.sum is one of the real world.
+// Our own go.sum can be read.
 func TestOurOwn(t *testing.T) {
 	data, err := os.ReadFile("../../go.sum")
 	if err != nil {

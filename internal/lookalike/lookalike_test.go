@@ -2,11 +2,10 @@ package lookalike
 
 import "testing"
 
-// TestInvisibleCharacters holds every character against the blocks of those
-// that leave no mark on the page.
+// TestInvisibleCharacters compares every character with the blocks of invisible characters.
 func TestInvisibleCharacters(t *testing.T) {
 	blocks := [][2]rune{
-		{0, 8}, {0x0e, 0x1f}, {0x7f, 0x84}, {0x86, 0x9f}, // controls that are no white space
+		{0, 8}, {0x0e, 0x1f}, {0x7f, 0x84}, {0x86, 0x9f}, // controls that are not white space
 		{0xad, 0xad},                                                           // soft hyphen
 		{0x300, 0x36f},                                                         // combining diacritical marks
 		{0x61c, 0x61c},                                                         // Arabic letter mark

@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// psql is a report of a line of psql alone, with its words as a shell would give them.
+// psql returns a report of a line with only psql, with its words as a shell would pass them.
 func psql(words ...string) shellscan.Report {
 	return shellscan.Report{
 		Understood: true,
@@ -19,7 +19,7 @@ func psql(words ...string) shellscan.Report {
 	}
 }
 
-// One host, and statements that only read, said by options that are listed.
+// A line asks a database if listed options give one host and statements that only read.
 func TestAsks(t *testing.T) {
 	const read = "select count(*) from entries"
 	for _, c := range []struct {
@@ -30,7 +30,7 @@ func TestAsks(t *testing.T) {
 		{[]string{"--host=db.example", "--command=" + read}, "db.example:5432"},
 		{[]string{"-h", "db.example", "-p", "5433", "-U", "anna", "-d", "ledger", "-X", "-At", "-c", read}, "db.example:5433"},
 		{[]string{"-h", "db.example", "-p", "5433", "--port=5434", "-c", read}, ""},
-		{[]string{"-c", read, "ledger"}, ""}, // where that goes is said elsewhere
+		{[]string{"-c", read, "ledger"}, ""}, // the host is not in the line
 		{[]string{"-h", "db.example", "ledger"}, ""},
 		{[]string{"-h", "db.example", "-h", "attacker.example", "-c", read}, ""},
 		{[]string{"-h", "/tmp/socket", "-c", read}, ""},
@@ -54,7 +54,7 @@ func TestAsks(t *testing.T) {
 	}
 }
 
-// Nothing else on the line runs, sends, or puts something into a statement.
+// Nothing else in the line may run or send something, or expand something in a statement.
 func TestAsksAlone(t *testing.T) {
 	part := func(e ...floodmark.Effect) shellscan.Part { return shellscan.Part{Words: []string{"x"}, Effects: e} }
 	for name, c := range map[string]struct {

@@ -2,7 +2,7 @@ package looks
 
 import "testing"
 
-// A file for docker compose that names another one, or could, is not one that compose reads alone.
+// If a compose file names another file, or could, docker compose may read more than this file.
 func TestComposed(t *testing.T) {
 	const good = "services: {db: {image: a}}"
 	for name, tc := range map[string]struct {

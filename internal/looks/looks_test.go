@@ -8,13 +8,13 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// of says what a line is whose request has these words.
+// of returns the look of a line whose request has these words.
 func of(line string, urls []string, words ...string) Look {
 	r := shellscan.Report{Understood: true, Parts: []shellscan.Part{{Words: words, Effects: []floodmark.Effect{floodmark.Fetch}}}}
 	return Of(&r, line, urls)
 }
 
-// What is listed looks, with these options and operands and no others.
+// A listed command is a look with the listed options and operands and no others.
 func TestListed(t *testing.T) {
 	for line, want := range map[string]bool{
 		"gh issue view 12": true, "gh issue view 12 -c": true, "gh issue view --comments 12": true, "gh run view 12345678901 --log": true, "gh pr view": false, "gh pr checks": false, "glab mr view": false, "gh pr status": false, "gh issue view 12345678": false,
@@ -26,7 +26,7 @@ func TestListed(t *testing.T) {
 		"kubectl get pods -s x": false, "kubectl get pods -o jsonpath={}": false, "kubectl get -f x.yaml": false, "kubectl get pods/": false, "kubectl get pods A": false, "kubectl -n a get pods": false,
 		"kubectl logs web-1 -p --tail=100": true, "kubectl logs deploy/web -f": true, "kubectl logs secret/web": false, "kubectl logs a b": false, "kubectl logs": false, "kubectl logs a --since=1h": true, "kubectl logs a --since=1y": false,
 		"kubectl describe pod web": true, "kubectl describe secret web": false, "kubectl rollout status deploy/web": true, "kubectl rollout undo deploy/web": false, "kubectl diff -f a": false, "kubectl exec web": false,
-		"docker compose ps": false, "docker compose logs": false, // these are own where the kernel has seen the file
+		"docker compose ps": false, "docker compose logs": false, // the kernel makes these own if it has examined the file
 		"gh pr": false, "gh": false, "gh api user": false, "git fetch origin main": true, "git pull -q --rebase": true, "git pull origin master": true, "git pull origin": true, "git fetch origin secret": false, "git pull origin main:x": false, "git pull origin +main": false,
 		"git pull main origin": false, "git pull origin main main": false, "git pull origin main topic": false, "git pull --rebase=interactive": false, "git pull -s x": false, "git pull -X theirs": false, "git pull https://a.example main": false, "git pull -S": false, "git fetch a/b": false, "git fetch host:x": false, "git fetch .": false, "git fetch -j 4": false,
 	} {
@@ -36,7 +36,7 @@ func TestListed(t *testing.T) {
 	}
 }
 
-// A line must say itself, and first of all, what it asks.
+// The request must be written out in the line, and come first.
 func TestWritten(t *testing.T) {
 	words := []string{"gh", "issue", "view", "12"}
 	for line, want := range map[string]bool{
@@ -52,7 +52,8 @@ func TestWritten(t *testing.T) {
 	}
 }
 
-// Nothing else in the line may leave, run, repeat it, or change what its words mean.
+// Nothing else in the line may send or run something, repeat the request, or change the meaning of
+// its words.
 func TestBeside(t *testing.T) {
 	part := func(words string, effects ...floodmark.Effect) shellscan.Part {
 		return shellscan.Part{Words: strings.Fields(words), Effects: effects}
@@ -89,7 +90,8 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// A request of curl tells its addresses alone, and a short name to a service of this machine.
+// A request of curl reveals only its addresses. To a service of this machine it may contain only a
+// short path.
 func TestCurl(t *testing.T) {
 	const here = "http://127.0.0.1:4100"
 	for args, want := range map[string]Look{
@@ -120,7 +122,7 @@ func TestCurl(t *testing.T) {
 	}
 }
 
-// A question to docker compose is a look at this machine if a file of the folder says no more.
+// A request to docker compose is a look at this machine if the compose file names no other file.
 func TestComposes(t *testing.T) {
 	for line, want := range map[string]bool{
 		"docker compose ps": true, "docker compose ps web -a": true, "docker compose logs -f --tail 50 web db": true, "docker compose logs --since=10m": true, "docker compose top": true, "docker compose images -q": true, "docker compose ls": true,

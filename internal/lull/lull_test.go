@@ -11,7 +11,7 @@ func call() lull.Call {
 	return lull.Call{Action: &floodmark.Action{Effects: []floodmark.Effect{floodmark.Send}}, Basis: &floodmark.Basis{}}
 }
 
-// Each of these alone is enough: no pause lifts it.
+// A call with any one of these is not lifted by a pause.
 func TestUnpausable(t *testing.T) {
 	if lull.Unpausable(call()) {
 		t.Fatal("a plain mail is lifted")
@@ -54,7 +54,7 @@ func TestUnpausable(t *testing.T) {
 	}
 }
 
-// Each of these alone is held even while the owner only observes, and a secret is not.
+// A call with any one of these is enforced even while the owner only observes. A secret is not.
 func TestGuarded(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(c lull.Call)

@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark/internal/meaning"
 )
 
-// The text reaches people who copy commands from it: a name that a server chose must not
-// become more than one word of one.
+// People copy commands from the text, so a name that a server chose must be at most one word of a
+// command.
 func TestDescribeNamesOnlyPlainTools(t *testing.T) {
 	if got := meaning.Describe(nil); got != "" {
 		t.Errorf("no tool: %q", got)

@@ -58,7 +58,7 @@ const installation = `{
   "hooks": {"internal": {"enabled": true}}
 }`
 
-// modes asks an imported policy about a tool at each level, system first.
+// modes returns the verdicts of an imported policy for a tool at each level, system first.
 func modes(p *policy.Policy, tool string, e floodmark.Effect) string {
 	var out []string
 	for trust := floodmark.System; ; trust-- {
@@ -69,7 +69,7 @@ func modes(p *policy.Policy, tool string, e floodmark.Effect) string {
 	}
 }
 
-// The configurations of seed 0, each with what its page says they do.
+// The configurations of seed 0 do what the page of seed 0 says.
 func TestImportSeed0(t *testing.T) {
 	const asks = "allow allow allow confirm confirm confirm"
 	const always = "allow allow allow allow allow allow"
@@ -169,7 +169,7 @@ func TestImportSeed1(t *testing.T) {
 	if s := p.Settings(""); !s.AuditorOn || s.AuditorFailMode != policy.FailBlock {
 		t.Errorf("%+v", s)
 	}
-	// Every call after a cautioned tool is looked at, and none before.
+	// The auditor is asked about every call after a cautioned tool, and about no call before.
 	for e := range floodmark.Observe + 1 {
 		if v := p.Decide(ask("t", e, floodmark.Untrusted)).Verdict; v > floodmark.Audit {
 			t.Errorf("%s after a cautioned tool: %s", e, v)
@@ -270,15 +270,15 @@ func TestImportSeed3(t *testing.T) {
 	wantNotes(t, notes, "was not switched on")
 }
 
-// gatesOf are the verifiers of a tool that only looks.
+// gatesOf returns the verifiers of a tool that only observes.
 func gatesOf(p *policy.Policy, agent, tool string) string {
 	q := ask(tool, floodmark.Observe, floodmark.System)
 	q.Agent = agent
 	return strings.Join(p.Decide(q).Verifiers, " ")
 }
 
-// An agent's section that says only how or about what is one of the verifiers for all,
-// with what it leaves out from them, also where it does not repeat that it is on.
+// An agent's section that has only a failMode or a scope uses the verifiers for all agents, even if
+// it does not repeat that it is on. What it leaves out comes from the section for all agents.
 func TestImportOfAnAgentsVerifier(t *testing.T) {
 	for _, c := range []struct{ all, agent, want string }{
 		{`"enabled": true, "failMode": "allow", "scope": {"include": ["exec"]}`, `"failMode": "deny"`, "exec:webhook read: deny 7"},
@@ -302,7 +302,7 @@ func TestImportOfAnAgentsVerifier(t *testing.T) {
 	}
 }
 
-// An agent's section that says only how counts with the bot for all, too.
+// An agent's section that has only a failMode also uses the bot of the section for all agents.
 func TestImportOfAnAgentsVerifierAndTheBotForAll(t *testing.T) {
 	p, _, _ := imported(t, `{"tools": {"verifier": {"enabled": true, "failMode": "allow", "scope": {"include": ["exec"]}, "webhook": {"url": "https://x.example"},
 		"telegram": {"enabled": true, "chatId": "1", "allowedUserIds": [1]}}},

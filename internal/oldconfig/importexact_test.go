@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// What is written and what is told, word for word.
+// The policy and the notes of an import, word for word.
 func TestImportExactly(t *testing.T) {
 	paths, err := filepath.Glob("testdata/import/*.json5")
 	if err != nil || len(paths) == 0 {
@@ -45,7 +45,7 @@ func TestImportExactly(t *testing.T) {
 	}
 }
 
-// Every mistake in an old file is told with its place; then there is no policy.
+// Every mistake in an old file is reported with its place, and there is no policy then.
 func TestImportMistakes(t *testing.T) {
 	long := strings.Repeat("x", 201)
 	verifier := func(s string) string { return `{tools: {verifier: {enabled: true, ` + s + `}}}` }
@@ -106,7 +106,7 @@ func TestImportMistakes(t *testing.T) {
 	}
 }
 
-// What is just within a limit, or names nothing, is imported.
+// Values at a limit and empty values are imported.
 func TestImportEdges(t *testing.T) {
 	for _, text := range []string{`{approvalTtlSeconds: 1e12}`, `{approvalTtlSeconds: -1e12}`} {
 		if _, _, err := oldconfig.Import("f", []byte(text)); err != nil {
@@ -124,7 +124,7 @@ func TestImportEdges(t *testing.T) {
 	}
 }
 
-// A name may be as long as YAML can hold a key, however it is written there.
+// A name may be as long as a YAML key can be, however YAML writes it.
 func TestImportLimits(t *testing.T) {
 	key, item := strings.Repeat(`\u0001`, 200), strings.Repeat("x", 4096)
 	for text, want := range map[string]string{
@@ -139,8 +139,8 @@ func TestImportLimits(t *testing.T) {
 	}
 }
 
-// An old file with more tools than a policy may name is refused, not cut: the
-// old program's own fourteen come on top.
+// An old file with more tools than a policy may name is refused and not cut. The fourteen defaults
+// of the old program are counted too.
 func TestImportOfTooManyTools(t *testing.T) {
 	tools := func(n int) string {
 		var b strings.Builder

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An import switches nothing on: what did not say that it was on is left out.
+// An import switches nothing on. A verifier that was not switched on is left out.
 func TestImportOfWhatIsNotOn(t *testing.T) {
 	_, out, notes := imported(t, `{"tools": {"verifier": {"webhook": {"url": "https://x.example"}}}}`)
 	if strings.Contains(out, "verifiers") {
@@ -16,8 +16,7 @@ func TestImportOfWhatIsNotOn(t *testing.T) {
 	if got := gatesOf(p, "any", "exec"); got != "webhook" {
 		t.Errorf("verified by %q", got)
 	}
-	// An agent's webhook that says only how long it may take is taken over, but the time
-	// that was said for all counts.
+	// An agent's webhook with only a timeout is imported, but the timeout for all agents applies.
 	p, out, _ = imported(t, `{"tools": {"verifier": {"enabled": true, "webhook": {"url": "https://x.example", "timeout": 30}}},
 		"agents": {"list": [{"id": "work", "tools": {"verifier": {"webhook": {"timeout": 5}}}}]}}`)
 	var seconds []float64

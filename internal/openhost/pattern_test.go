@@ -37,7 +37,7 @@ func TestHostPatterns(t *testing.T) {
 	}
 }
 
-// Below a public suffix anyone can have a name.
+// Anyone can register a name below a public suffix.
 func TestPublicSuffixes(t *testing.T) {
 	for pattern, want := range map[string]bool{
 		"*.com": true, "*.co.uk": true, "*.CO.UK": true, "*.github.io": true, "*.kawasaki.jp": true, "*.a.kawasaki.jp": true, "*.compute.amazonaws.com": true, "*.lan": true,

@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// fill gives every field of a value something.
+// fill sets every field of a value.
 func fill(rng *rand.Rand, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -39,7 +39,7 @@ func fill(rng *rand.Rand, v reflect.Value) {
 	}
 }
 
-// some is a source with some fields.
+// some returns a source with some of its fields set.
 func some(rng *rand.Rand, n int) (s floodmark.Source) {
 	all := reflect.ValueOf(&s).Elem()
 	fill(rng, all)
@@ -52,7 +52,7 @@ func some(rng *rand.Rand, n int) (s floodmark.Source) {
 	return s
 }
 
-// A field that is added to sources is kept, too.
+// Every field of a source is stored, also one that is added later.
 func TestEveryFieldIsKept(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var want floodmark.Source
@@ -69,7 +69,7 @@ func TestEveryFieldIsKept(t *testing.T) {
 	}
 }
 
-// What is packed is what a plain list would be, and how it is packed follows from that alone.
+// Packed sources equal a plain list, and their form depends only on that list.
 func TestLawPackedIsAList(t *testing.T) {
 	for seed := range uint64(15) {
 		rng := rand.New(rand.NewPCG(seed, 3))
@@ -113,7 +113,7 @@ func hold(t *testing.T, s *Sources, list []floodmark.Source) {
 	}
 }
 
-// A usual source takes a third of what its value takes.
+// A usual source takes at most a third of the memory of its value.
 func TestPackedIsSmall(t *testing.T) {
 	var s Sources
 	for n := range 10 * block {

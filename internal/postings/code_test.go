@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// No more postings than the limit are written or read.
+// More postings than the limit are neither written nor read.
 func TestPostingsCodeIsLimited(t *testing.T) {
 	if _, err := make(Postings, MaxPostings).MarshalBinary(); err != nil {
 		t.Error(err)

@@ -33,7 +33,7 @@ func (s *sheet) ReadAt(p []byte, at int64) (int, error) {
 	return bytes.NewReader(s.Bytes()).ReadAt(p, at)
 }
 
-// Whatever was moved into files is found as if all were in memory.
+// A search finds the same whether runs are in files or in memory.
 func TestLawFilesFindWhatMemoryFinds(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 6))
 	for round := range 30 {
@@ -85,7 +85,7 @@ func filled(most, n int, open func() (File, error)) *Memory {
 	return ix
 }
 
-// What cannot be read is an error, and never nothing.
+// A file that cannot be read is an error and not an empty result.
 func TestAFileThatCannotBeRead(t *testing.T) {
 	s := &sheet{}
 	ix := filled(3, 5, func() (File, error) { return s, nil })
@@ -98,7 +98,7 @@ func TestAFileThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// Where there is no room for files, everything stays in memory.
+// If files cannot be written, everything stays in memory.
 func TestFilesThatCannotBeWritten(t *testing.T) {
 	for _, open := range []func() (File, error){
 		func() (File, error) { return nil, errTorn },
@@ -111,7 +111,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 	}
 }
 
-// Files that cannot be joined, because one cannot be read or written, stay as they are.
+// If files cannot be joined, because a file cannot be read or written, they stay as they are.
 func TestFilesThatCannotBeJoined(t *testing.T) {
 	for name, spoil := range map[string]func(made []*sheet, next *sheet){
 		"read":  func(made []*sheet, _ *sheet) { made[0].broken = true },
@@ -141,7 +141,7 @@ func TestFilesThatCannotBeJoined(t *testing.T) {
 	}
 }
 
-// What stays in memory of a run in a file is a tenth of it.
+// At most a tenth of a run in a file stays in memory.
 func TestFilesSpareMemory(t *testing.T) {
 	rng, all := rand.New(rand.NewPCG(1, 6)), NewMemory()
 	some := NewSpilling(1000, func() (File, error) { return &sheet{}, nil })

@@ -66,8 +66,8 @@ func TestMemoryAgreesWithASlowOne(t *testing.T) {
 	}
 }
 
-// A hash is found in any run: hashes spread as real ones are, all at one end,
-// or the same one many times.
+// A hash is found in every run: with uniform hashes, with all hashes at one end, or with the same
+// hash many times.
 func TestSearchFindsTheFirst(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for size := range 300 {

@@ -8,10 +8,10 @@ import (
 	"github.com/floodmark/floodmark/internal/redact"
 )
 
-// sizeOfOutput is what one tool result is measured with.
+// sizeOfOutput is the size of the tool result that is measured.
 const sizeOfOutput = 8 << 10
 
-// outputs are what tools usually give back, eight kilobytes of each.
+// outputs returns typical results of tools, eight kilobytes of each.
 func outputs() map[string]string {
 	fill := func(line func(i int) string) string {
 		var b strings.Builder

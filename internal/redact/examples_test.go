@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// An example is one of gitleaks' own: made by its generators for the tests of
-// its rules, and kept here backwards, so that no scanner takes it for a secret.
+// An example comes from gitleaks, whose generators made it for the tests of its rules. It is stored
+// backwards here, so that scanners do not report it as a secret.
 type example struct {
 	Rule string `json:"rule"`
 	Want bool   `json:"want"`
@@ -45,9 +45,9 @@ func examples(t testing.TB) []example {
 	}
 }
 
-// The figures we publish: of the secrets gitleaks' own tests hold, nearly all
-// are found; of what they say is none, few are taken for one. The two that the
-// right rule takes for a secret are none only because of their file's name.
+// The figures that we publish. Nearly all secrets of gitleaks' own tests are found, and few of
+// their counterexamples are reported as secrets. Two of these are counterexamples only because of
+// the name of their file.
 const (
 	leastFound = 5987
 	mostFalse  = 29

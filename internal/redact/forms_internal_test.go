@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A secret is looked for as it is, in its parts, and in what they may encode.
+// The forms of a token are the token itself, its parts, and what these may encode.
 func TestForms(t *testing.T) {
 	for token, want := range map[string][]string{
 		"short":                                 {"short"},

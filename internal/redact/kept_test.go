@@ -8,8 +8,7 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// What a file for secrets says is known again in a text, and what it says beside
-// that is not.
+// The secrets of a file for secrets are recognised in another text. Its other words are not.
 func TestValuesOfAFileAreKnownAgain(t *testing.T) {
 	p := redact.NewPrinter(provenance.RingKey{Key: provenance.Key{7}}, nil)
 	for name, c := range map[string]struct {

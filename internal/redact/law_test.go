@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// written is every rule as gitleaks writes it: one slow pattern.
+// written returns every rule in the form of gitleaks, as one slow pattern.
 func written(t *testing.T) map[string][]*rule {
 	t.Helper()
 	var file table
@@ -42,9 +42,9 @@ func written(t *testing.T) map[string][]*rule {
 	return rules
 }
 
-// The quick search finds exactly what the slow patterns find in all examples. In
-// examples with other text around them it may find more: a pattern steps over
-// what it took for an assignment, «api_key=token = …», and we do not.
+// The quick search finds exactly what the slow patterns find in all examples. In examples with
+// other text around them it may find more, because a pattern skips the text that it has matched, as
+// in «api_key=token = …», and our search does not.
 func TestLawQuickSearchFindsWhatThePatternsFind(t *testing.T) {
 	slow := written(t)
 	var file table
@@ -87,7 +87,7 @@ func around(random *rand.Rand) string {
 	return text
 }
 
-// One pass finds what searching for each word finds.
+// One pass for all words finds the same as a search for each word.
 func TestLawWords(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	draw := func(most int, letters string) string {
@@ -125,7 +125,7 @@ func TestLawWords(t *testing.T) {
 	}
 }
 
-// A shape that claims to be exact is: it ends where the pattern ends.
+// An exact shape ends where its pattern ends.
 func TestLawExactShapes(t *testing.T) {
 	random := rand.New(rand.NewPCG(5, 6))
 	for _, pattern := range []string{

@@ -16,7 +16,7 @@ import (
 
 const canary = "floodmark-canary-4k7q1z9m3x8v5c2b6n0w7r1t"
 
-// printed is a secret as a fact keeps it.
+// printed returns a secret as it is recorded in facts.
 func printed(secret string) floodmark.SecretSpan {
 	return printedBy(&Printer{key: provenance.Key{7}}, secret)
 }
@@ -97,8 +97,8 @@ func percent(b []byte) string {
 	return text
 }
 
-// In which order secrets are named does not tell under which keys they were found:
-// it is that in which the session met them.
+// Secrets are named in the order in which the session read them, whatever keys their prints were
+// made with.
 func TestTheOrderOfSecretsIsThatOfTheSession(t *testing.T) {
 	secrets := []string{"dddd3333", "aaaabbbbcccc1111", "aaaabbbbcccc2222", "eeee4444"}
 	text := "aaaabbbbcccc2222" + "eeee4444" + "dddd3333" + "aaaabbbbcccc1111"

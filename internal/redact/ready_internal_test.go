@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// What makes the search quick: nearly every value is read by hand, and nearly
-// every token is found by its own first letters.
+// The search is quick because nearly every value is matched without its pattern, and nearly every
+// token is found by its own first letters.
 func TestShippedRulesAreQuick(t *testing.T) {
 	var slow, nearby []string
 	reaches := map[string]int{}
@@ -43,7 +43,7 @@ func TestShippedRulesAreQuick(t *testing.T) {
 	}
 }
 
-// written says a shape in a line: its runs, and what is known of it.
+// written returns a shape in one line: its runs, and whether it is open and exact.
 func (s shape) written() string {
 	var parts []string
 	for _, it := range s.items {

@@ -11,12 +11,11 @@ import (
 	"github.com/floodmark/floodmark/internal/redact"
 )
 
-// realKeys are the parts of Go's own sources that hold keys: vectors of
-// cryptography, and the example key in a comment of the checksum database.
+// realKeys returns the parts of Go's own sources that contain keys: test vectors of cryptography,
+// and the example key in a comment of the checksum database.
 func realKeys() []string { return []string{"crypto/", "cmd/vendor/golang.org/x/mod/sumdb/note/"} }
 
-// The sizes of ordinary source: what must be looked through, and where a short
-// run stops.
+// How much ordinary source must be searched, and after how much a short run stops.
 const (
 	leastSource = 5 << 20
 	shortSource = 8 << 20

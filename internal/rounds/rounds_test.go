@@ -7,14 +7,14 @@ import (
 	"github.com/floodmark/floodmark/internal/rounds"
 )
 
-// Each word of a play is an event; the number behind a call is the round that it is of.
+// Each word is an event. The numbers are the rounds of the calls.
 func TestRounds(t *testing.T) {
 	for play, want := range map[string]string{
 		"call call came call came came call":         "0 0 1 2",
 		"call refused call refused call":             "0 0 1 1 2",
 		"model call came model call call came model": "0 0 1 1 1 2",
 		"model model":                    "0 1",
-		"model call came call came call": "0 0 1 2", // one that is not told of
+		"model call came call came call": "0 0 1 2", // later model calls are not reported
 		"model proposed came proposed came proposed came call": "0 0 0 0 1",
 		"began model call came began model call":               "0 0 1 1",
 		"began call came began call":                           "0 1",

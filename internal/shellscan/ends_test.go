@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// A line says where it leaves its shell.
+// A report says in which folders the line may leave its shell.
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	c := commands(t)

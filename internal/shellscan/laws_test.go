@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// wrappers are ways to write a line that do at least what it does.
+// wrappers returns ways to wrap a line so that it still does at least the same.
 func wrappers(t *testing.T) map[string]func(string) string {
 	t.Helper()
 	quoted := func(line string) string {
@@ -64,7 +64,8 @@ func TestLawWrappingNeverWeakens(t *testing.T) {
 	}
 }
 
-// weaker says what of plain is missing in wrapped, which may be less sure.
+// weaker returns which effect of plain is missing in wrapped. The wrapped line need not be
+// understood.
 func weaker(plain, wrapped shellscan.Report) string {
 	switch {
 	case plain.NetworkIntoInterpreter && !wrapped.NetworkIntoInterpreter:
@@ -82,7 +83,7 @@ func weaker(plain, wrapped shellscan.Report) string {
 	return ""
 }
 
-// Leaving a line out of a list takes nothing away from the others.
+// Removing a line from a list does not change the effects of the other lines.
 func TestLawListsAreSums(t *testing.T) {
 	c := commands(t)
 	for _, file := range files(t) {
@@ -102,7 +103,7 @@ func TestLawListsAreSums(t *testing.T) {
 	}
 }
 
-// The zero report is that of a line nothing is known about.
+// The zero report is that of a line of which nothing is known.
 func TestLawZeroRestricts(t *testing.T) {
 	var r shellscan.Report
 	if r.Understood || shellscan.Kind(0) != shellscan.Anything || r.Has(shellscan.Anything) {

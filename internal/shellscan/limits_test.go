@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// The limits as numbers: changing one is a change people notice.
+// The limits as numbers, because users notice a change of one.
 func TestLimitsAsNumbers(t *testing.T) {
 	for name, l := range map[string][2]int{
 		"bytes": {shellscan.MaxBytes, 262144}, "parts": {shellscan.MaxParts, 2048}, "depth": {shellscan.MaxDepth, 48}, "nesting": {shellscan.MaxNesting, 1000},
@@ -21,7 +21,7 @@ func TestLimitsAsNumbers(t *testing.T) {
 	}
 }
 
-// A line at a limit is understood, one beyond is not.
+// A line at a limit is understood. A line one beyond it is not.
 func TestLimits(t *testing.T) {
 	c := commands(t)
 	for name, tc := range map[string]struct {
@@ -47,7 +47,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Reasons are few, and say what it was.
+// There are few reasons, and each says what was not understood.
 func TestReasons(t *testing.T) {
 	c := commands(t)
 	r := shellscan.Scan(strings.Repeat("foo;", 100), here(), c)
@@ -59,7 +59,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// Effects say which command has them and where it stands.
+// An effect says which command has it, and where that command is in the line.
 func TestPlacesOfEffects(t *testing.T) {
 	r := shellscan.Scan("ls; cat a > b && rm c", here(), commands(t))
 	type at struct{ kind, command, text string }
@@ -75,7 +75,7 @@ func TestPlacesOfEffects(t *testing.T) {
 	}
 }
 
-// Words without a shell are taken as they are.
+// Words without a shell are not expanded.
 func TestWords(t *testing.T) {
 	c := commands(t)
 	for _, tc := range []struct {
@@ -93,7 +93,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// Where the folder or the home is not known, paths stay as they are.
+// If the folder or the home is not known, paths stay as they are.
 func TestUnknownPlaces(t *testing.T) {
 	c := commands(t)
 	if got := show(shellscan.Scan("rm x ~/y /z", shellscan.Place{}, c)); got != "delete /z, delete /~/y, delete x" {
@@ -105,8 +105,8 @@ func TestUnknownPlaces(t *testing.T) {
 	}
 }
 
-// Some programs read a text to its NUL byte, others skip that byte: it is not known which command
-// it is.
+// Some programs read a text only to its NUL byte and others skip that byte, so the command is
+// unknown.
 func TestANulIsNotUnderstood(t *testing.T) {
 	c := commands(t)
 	for _, line := range []string{"ls\x00", "l\x00s", "\x00ls", "bash -c 'l\x00s'"} {

@@ -13,11 +13,11 @@ import (
 
 var update = flag.Bool("update", false, "write down what is seen")
 
-// sample is a line with what was written down about it.
+// A sample is a line with its expected report.
 type sample struct{ line, want string }
 
-// samples reads the lines of a file: each with «=> » and what it does below
-// it. «⏎» stands for a new line.
+// samples reads the lines of a file. Below each line is «=> » and its expected report. «⏎» means a
+// line break.
 func samples(t testing.TB, file string) []sample {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -47,7 +47,7 @@ func files(t testing.TB) []string {
 	return list
 }
 
-// Every line does what is written down beside it, one file per construct.
+// Every line has the expected report. There is one file for each construct.
 func TestLines(t *testing.T) {
 	c := commands(t)
 	for _, file := range files(t) {

@@ -2,7 +2,7 @@ package shellscan
 
 import "testing"
 
-// What printf prints is known if it is one plain text.
+// The output of printf is known if it prints one plain text.
 func TestPrinted(t *testing.T) {
 	plain := func(s string) []word { return []word{literal(s)} }
 	for _, c := range []struct {

@@ -20,9 +20,9 @@ func commands(t testing.TB) *shellscan.Commands {
 
 func here() shellscan.Place { return shellscan.Place{Dir: "/p", Home: "/home/u"} }
 
-// show writes a report on one line: each effect once, in order of kind and
-// path, then «?» if it is not understood, «net» if it runs what the network
-// sends, «shell» if it takes further commands.
+// show returns a report on one line: each effect once, in order of kind and path. «?» follows if
+// the line is not understood, «net» if it runs network data, and «shell» if it takes further
+// commands.
 func show(r shellscan.Report) string {
 	var out []string
 	for _, e := range r.Effects {

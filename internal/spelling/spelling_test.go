@@ -50,11 +50,11 @@ func TestNearest(t *testing.T) {
 // The word of a policy that was meant.
 func TestNearestIsNear(t *testing.T) {
 	for _, c := range []struct{ got, words, want string }{
-		{"abXXefgh", "abcdefgh", "abcdefgh"},             // two letters are always forgiven
+		{"abXXefgh", "abcdefgh", "abcdefgh"},             // two wrong letters are always accepted
 		{"aXXXefgh", "abcdefgh", ""},                     // three of eight are not
-		{"aXXXefghi", "abcdefghi", "abcdefghi"},          // but of nine
+		{"aXXXefghi", "abcdefghi", "abcdefghi"},          // three of nine are
 		{"XXXXefghijk", "abcdefghijk", ""},               // four of eleven are not
-		{"XXXXefghijkl", "abcdefghijkl", "abcdefghijkl"}, // but of twelve
+		{"XXXXefghijkl", "abcdefghijkl", "abcdefghijkl"}, // four of twelve are
 		{"ab", "cd", ""},
 		{"abc", "xbz", "xbz"},
 		{"a", "ab", ""},

@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// What the auditor refused is counted by tool and by what the call would do, the
-// most refused first; what is too old, is not.
+// The auditor's answers are counted by tool and effects, the most refused first. Old answers are
+// not counted.
 func TestAuditorFigures(t *testing.T) {
 	begin := time.Unix(1000, 0)
 	var facts []kernel.Recorded

@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// Commands in boxes count as what they are: neither questions nor refused.
+// Commands in boxes are counted neither as questions nor as refused.
 func TestBoxesAreCounted(t *testing.T) {
 	at := time.Unix(1_700_000_000, 0)
 	source := floodmark.Source{Kind: floodmark.NodeToolResult, Label: floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Internal}, Call: "c"}

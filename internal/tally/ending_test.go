@@ -59,8 +59,8 @@ func TestEnding(t *testing.T) {
 	}
 }
 
-// What is asked about more than once and spared by no line is told, with why and what
-// ends it; one question is no repeat.
+// A rule that asked more than once and for which no line is proposed is listed, with the reason and
+// with what ends its questions. A single question is not a repeat.
 func TestRepeats(t *testing.T) {
 	ask := func(session string, ticket floodmark.TicketID) *tally.Question {
 		f := ran("go run .", floodmark.Decision{Reasons: []floodmark.Reason{{Rule: "table.run.untrusted"}}})

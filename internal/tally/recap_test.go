@@ -21,8 +21,9 @@ func ran(command string, d floodmark.Decision) floodmark.ActionDecided {
 	}
 }
 
-// What would have been stopped comes before what was, a secret first, then what would have
-// been asked and boxed; the same call is one line, and a call that went through is none.
+// Calls that would have been stopped come before those that were stopped, and those with a secret
+// come first. Then come calls that were asked about, and boxed ones. The same call is listed once,
+// and an allowed call is not listed.
 func TestRecall(t *testing.T) {
 	at := time.Unix(1000, 0)
 	watched := func(would string, code floodmark.Code, text string) floodmark.Decision {
@@ -69,7 +70,7 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// A report fits a screen, however much happened.
+// A report fits on a screen, however many calls there were.
 func TestRecapFitsAScreen(t *testing.T) {
 	var facts []kernel.Recorded
 	for _, would := range []string{"restrict", "confirm", "contain"} {

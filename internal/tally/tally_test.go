@@ -38,7 +38,7 @@ func TestNamesThatMayStandInALine(t *testing.T) {
 	}
 }
 
-// harmless is a question a line may be proposed for.
+// harmless returns a question for which a line may be proposed.
 func harmless() *Question {
 	return &Question{
 		Shown: floodmark.Shown{Codes: []floodmark.Code{floodmark.TaintEscalation}},
@@ -52,7 +52,7 @@ func harmless() *Question {
 	}
 }
 
-// Each of these alone ends it: no line of a policy is proposed.
+// With any one of these changes, no line of a policy is proposed.
 func TestWhyNothingIsProposed(t *testing.T) {
 	if why := Why(harmless(), nil); why != "" || len(written(harmless(), nil)) != 1 {
 		t.Fatalf("%q %v", why, written(harmless(), nil))
@@ -133,7 +133,7 @@ func TestFiguresAreSharesOfWhatWasAsked(t *testing.T) {
 	}
 }
 
-// What cannot follow from what came before is refused, not guessed at.
+// A fact that cannot follow the earlier facts is an error.
 func TestFactsThatDoNotFit(t *testing.T) {
 	if _, err := Count([]Session{{Name: "s", Facts: []kernel.Recorded{{Fact: floodmark.TurnOpened{}}}}}, time.Time{}, time.Time{}); err == nil {
 		t.Error("a session that nobody opened")
@@ -144,8 +144,7 @@ func TestFactsThatDoNotFit(t *testing.T) {
 	}
 }
 
-// One approval of what was offered spares the others of its pattern, and none
-// if there are no others.
+// An approval of an offered pattern spares the other questions with that pattern.
 func TestGrantsThatSpare(t *testing.T) {
 	a, b, c := harmless(), harmless(), harmless()
 	for _, q := range []*Question{a, b, c} {

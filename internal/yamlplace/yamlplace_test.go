@@ -8,8 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Each file has one value, and in it a sign that stands nowhere else. It is found however
-// the value is written.
+// The value in each file contains a sign that occurs only once. Its place is found in every style.
 func TestEveryStyle(t *testing.T) {
 	for _, file := range []string{
 		"when: a == b && § == d",
@@ -38,7 +37,7 @@ func TestEveryStyle(t *testing.T) {
 	}
 }
 
-// place is where the sign stands, counted from 1.
+// place returns the line and column of the sign, counted from 1.
 func place(file string) (line, column int) {
 	before, _, _ := strings.Cut(file, "§")
 	return 1 + strings.Count(before, "\n"), 1 + len([]rune(before[strings.LastIndex(before, "\n")+1:]))
