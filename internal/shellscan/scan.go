@@ -92,8 +92,7 @@ type feed struct {
 	known bool // text is the whole input
 	text  string
 	names []string // the input may be names of files in these folders; nil if not
-	// revs: the input is names of commits and branches. digits: it is numbers. Neither is an
-	// option.
+	// revs: it is names of commits and branches. digits: it is numbers. Neither can be an option.
 	revs, digits bool
 }
 
