@@ -173,7 +173,7 @@ type ContentSeen struct {
 	Source
 	// Text is kept only for the owner's own messages: the auditor needs them.
 	Text string `json:"text,omitempty"`
-	// Preview is kept only where configured, and may be redacted.
+	// Preview is kept only if configured, and may be redacted.
 	Preview string `json:"preview,omitempty"`
 }
 
