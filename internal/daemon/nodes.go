@@ -13,14 +13,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/floodmark/floodmark/internal/fleetbooks"
 	"github.com/floodmark/floodmark/internal/keyring"
 	"github.com/floodmark/floodmark/internal/nodes"
-	"github.com/floodmark/floodmark/internal/postgresjournal"
 )
 
 // A nodeBook is where the nodes of a fleet publish what they run by.
 type nodeBook interface {
-	Announce(ctx context.Context, id string, says []byte) ([]postgresjournal.Node, error)
+	Announce(ctx context.Context, id string, says []byte) ([]fleetbooks.Node, error)
 	Withdraw(ctx context.Context, id string) error
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/fleetbooks"
 	"github.com/floodmark/floodmark/internal/nodes"
-	"github.com/floodmark/floodmark/internal/postgresjournal"
 )
 
 // newNode runs a node over a database that it shares, with a policy and settings.
@@ -209,7 +209,7 @@ func TestAComparisonThatFailsIsToldOf(t *testing.T) {
 // noNodes is an empty book.
 type noNodes struct{}
 
-func (noNodes) Announce(context.Context, string, []byte) ([]postgresjournal.Node, error) {
+func (noNodes) Announce(context.Context, string, []byte) ([]fleetbooks.Node, error) {
 	return nil, nil
 }
 func (noNodes) Withdraw(context.Context, string) error { return nil }

@@ -10,16 +10,16 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/postgresjournal"
+	"github.com/floodmark/floodmark/internal/fleetbooks"
 	"github.com/floodmark/floodmark/provenance"
 )
 
 // A Book is where the nodes of a fleet record fingerprints of their keys.
 type Book interface {
 	// Agree records what is not there yet, and returns what differs.
-	Agree(ctx context.Context, mine []postgresjournal.Print) (others []postgresjournal.Print, err error)
+	Agree(ctx context.Context, mine []fleetbooks.Print) (others []fleetbooks.Print, err error)
 	// Recorded returns the recorded fingerprints whose names begin with prefix.
-	Recorded(ctx context.Context, prefix string) ([]postgresjournal.Print, error)
+	Recorded(ctx context.Context, prefix string) ([]fleetbooks.Print, error)
 }
 
 // tenantPrint begins the name of the fingerprint of a tenant's first key. That of a
@@ -45,7 +45,7 @@ func (r *Rings) Agree(ctx context.Context) error {
 	if r.book == nil {
 		return nil // a single node
 	}
-	others, err := r.book.Agree(ctx, []postgresjournal.Print{
+	others, err := r.book.Agree(ctx, []fleetbooks.Print{
 		{Name: "index.key", Print: PrintOf(r.keys.Index)},
 		{Name: "journal.key", Print: sha256.Sum256([]byte(r.keys.Signing.Public))},
 	})
@@ -83,7 +83,7 @@ func (r *Rings) agreeTenants(ctx context.Context) (differ bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	var mine []postgresjournal.Print
+	var mine []fleetbooks.Print
 	for _, tenant := range r.service.TenantNames() {
 		ring, write, err := r.agreed(tenant, rows)
 		if err != nil {
@@ -106,7 +106,7 @@ func (r *Rings) refuseTenant(tenant string, why error) {
 
 // agreed compares the keys of a tenant on this node with the recorded ones, all of which must be
 // here. It returns them as a ring, and the fingerprints to record before a key is used.
-func (r *Rings) agreed(tenant string, rows []postgresjournal.Print) (ring provenance.Ring, write []postgresjournal.Print, err error) {
+func (r *Rings) agreed(tenant string, rows []fleetbooks.Print) (ring provenance.Ring, write []fleetbooks.Print, err error) {
 	keys, current, err := r.mounted(tenant)
 	if err != nil {
 		return ring, nil, err
@@ -116,9 +116,9 @@ func (r *Rings) agreed(tenant string, rows []postgresjournal.Print) (ring proven
 		return ring, nil, err
 	}
 	if first == nil {
-		first = &postgresjournal.Print{Name: tenantPrint + tenant, ID: keys[current].ID, Print: PrintOf(keys[current].Key)}
+		first = &fleetbooks.Print{Name: tenantPrint + tenant, ID: keys[current].ID, Print: PrintOf(keys[current].Key)}
 	}
-	write = append([]postgresjournal.Print{*first}, later...)
+	write = append([]fleetbooks.Print{*first}, later...)
 	used := make([]bool, len(keys))
 	last := -1
 	for _, p := range write {
@@ -137,7 +137,7 @@ func (r *Rings) agreed(tenant string, rows []postgresjournal.Print) (ring proven
 		}
 		used[current] = true
 		k := keys[current]
-		write = append(write, postgresjournal.Print{Name: tenantPrint + tenant + laterPrint + k.Key.Name(), ID: k.ID, Print: PrintOf(k.Key)})
+		write = append(write, fleetbooks.Print{Name: tenantPrint + tenant + laterPrint + k.Key.Name(), ID: k.ID, Print: PrintOf(k.Key)})
 	}
 	return ringOf(keys, current, used, first.Print), write, nil
 }
@@ -163,7 +163,7 @@ func ringOf(keys config.TenantKeys, current int, used []bool, first [32]byte) (r
 
 // recordedOf returns the recorded fingerprints of one tenant's keys: of its first, and of later
 // ones as they came into use.
-func recordedOf(tenant string, rows []postgresjournal.Print) (first *postgresjournal.Print, later []postgresjournal.Print, err error) {
+func recordedOf(tenant string, rows []fleetbooks.Print) (first *fleetbooks.Print, later []fleetbooks.Print, err error) {
 	own := tenantPrint + tenant
 	for _, p := range rows {
 		switch {
@@ -171,7 +171,7 @@ func recordedOf(tenant string, rows []postgresjournal.Print) (first *postgresjou
 			return nil, nil, fmt.Errorf("the databases of this fleet hold different first keys of tenant %q", tenant)
 		case p.Name == own:
 			first = &p
-		case strings.HasPrefix(p.Name, own+laterPrint) && !slices.ContainsFunc(later, func(o postgresjournal.Print) bool { return o.Name == p.Name }):
+		case strings.HasPrefix(p.Name, own+laterPrint) && !slices.ContainsFunc(later, func(o fleetbooks.Print) bool { return o.Name == p.Name }):
 			later = append(later, p)
 		}
 	}

@@ -7,17 +7,17 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/postgresjournal"
+	"github.com/floodmark/floodmark/internal/fleetbooks"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/provenance"
 )
 
 // A pageOfPrints is a fleet's database.
-type pageOfPrints struct{ rows []postgresjournal.Print }
+type pageOfPrints struct{ rows []fleetbooks.Print }
 
-func (b *pageOfPrints) Agree(_ context.Context, mine []postgresjournal.Print) (others []postgresjournal.Print, err error) {
+func (b *pageOfPrints) Agree(_ context.Context, mine []fleetbooks.Print) (others []fleetbooks.Print, err error) {
 	for _, p := range mine {
-		at := slices.IndexFunc(b.rows, func(o postgresjournal.Print) bool { return o.Name == p.Name })
+		at := slices.IndexFunc(b.rows, func(o fleetbooks.Print) bool { return o.Name == p.Name })
 		if at < 0 {
 			b.rows = append(b.rows, p)
 		} else if b.rows[at].Print != p.Print {
@@ -27,7 +27,7 @@ func (b *pageOfPrints) Agree(_ context.Context, mine []postgresjournal.Print) (o
 	return others, nil
 }
 
-func (b *pageOfPrints) Recorded(_ context.Context, prefix string) (list []postgresjournal.Print, err error) {
+func (b *pageOfPrints) Recorded(_ context.Context, prefix string) (list []fleetbooks.Print, err error) {
 	for _, p := range b.rows {
 		if strings.HasPrefix(p.Name, prefix) {
 			list = append(list, p)

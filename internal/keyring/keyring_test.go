@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/postgresjournal"
+	"github.com/floodmark/floodmark/internal/fleetbooks"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -171,9 +171,9 @@ func TestFingerprintsThatAreDamaged(t *testing.T) {
 		want   string
 	}{
 		"the first is gone": {func(b *pageOfPrints) { b.rows = b.rows[3:] }, "first key of tenant \"acme\" is gone"},
-		"two first ones":    {func(b *pageOfPrints) { b.rows = append(b.rows, postgresjournal.Print{Name: "tenant acme"}) }, "different first keys"},
+		"two first ones":    {func(b *pageOfPrints) { b.rows = append(b.rows, fleetbooks.Print{Name: "tenant acme"}) }, "different first keys"},
 		"a third that is not here": {func(b *pageOfPrints) {
-			b.rows = append(b.rows, postgresjournal.Print{Name: "tenant acme key 0123456789abcdef", ID: "k9", Print: [32]byte{9}})
+			b.rows = append(b.rows, fleetbooks.Print{Name: "tenant acme key 0123456789abcdef", ID: "k9", Print: [32]byte{9}})
 		}, `"k9"`},
 	} {
 		book := whole()
@@ -185,7 +185,7 @@ func TestFingerprintsThatAreDamaged(t *testing.T) {
 		}
 	}
 	other := whole()
-	other.rows = append(other.rows, postgresjournal.Print{Name: "tenant acmeltd key 0123456789abcdef", ID: "k9", Print: [32]byte{9}})
+	other.rows = append(other.rows, fleetbooks.Print{Name: "tenant acmeltd key 0123456789abcdef", ID: "k9", Print: [32]byte{9}})
 	d := nodeWith(other, acme("1 2c"), "acme")
 	if err := d.Agree(t.Context()); err != nil {
 		t.Fatal(err)
@@ -210,10 +210,10 @@ func TestKeysThatCannotBeRead(t *testing.T) {
 
 type unreadable struct{}
 
-func (unreadable) Agree(context.Context, []postgresjournal.Print) ([]postgresjournal.Print, error) {
+func (unreadable) Agree(context.Context, []fleetbooks.Print) ([]fleetbooks.Print, error) {
 	return nil, nil
 }
 
-func (unreadable) Recorded(context.Context, string) ([]postgresjournal.Print, error) {
+func (unreadable) Recorded(context.Context, string) ([]fleetbooks.Print, error) {
 	return nil, errors.New("no answer")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -44,7 +45,7 @@ func noise(n int) []byte {
 // A tenant with many large words under a key does not delay another or have it refused, and each
 // finds its own.
 func TestLargeWordsAreTheirTenantsAlone(t *testing.T) {
-	j := open(t, testDSN(t), Options{Timeout: busyTimeout})
+	j := open(t, postgrestest.DSN(t), Options{Timeout: busyTimeout})
 	key := floodmark.DigestOf("k")
 	const large = 12
 	body := noise(journal.MaxArtifactBytes)
@@ -93,8 +94,8 @@ func TestLargeWordsAreTheirTenantsAlone(t *testing.T) {
 // same statement nor a later one.
 func TestASlowTenantIsSlowAlone(t *testing.T) {
 	t.Parallel() // most of it is waiting
-	dsn := testDSN(t)
-	schema := testSchema(t, dsn)
+	dsn := postgrestest.DSN(t)
+	schema := postgrestest.Schema(t, dsn)
 	j := open(t, dsn, Options{Schema: schema, Timeout: DefaultTimeout})
 	key := floodmark.DigestOf("k")
 	for _, tenant := range []string{"slow", "quick"} {
@@ -177,7 +178,7 @@ func (c *noticed) Done() <-chan struct{} {
 // short enough not to delay the end of the test.
 func readSlowly(t *testing.T, dsn, schema string) *pgx.Conn {
 	t.Helper()
-	admin := connect(t, dsn)
+	admin := postgrestest.Connect(t, dsn)
 	for _, sql := range []string{
 		"ALTER TABLE S.artifacts RENAME TO words",
 		"CREATE FUNCTION S.read_slowly(tenant bytea, body bytea) RETURNS bytea LANGUAGE plpgsql AS $$ BEGIN IF tenant = 'slow' THEN PERFORM pg_sleep(30); END IF; RETURN body; END $$",
@@ -193,14 +194,14 @@ func readSlowly(t *testing.T, dsn, schema string) *pgx.Conn {
 // waitForAll waits until that many statements wait for the words.
 func waitForAll(t *testing.T, dsn, schema string, n int) {
 	t.Helper()
-	c := connect(t, dsn)
+	c := postgrestest.Connect(t, dsn)
 	until(t, c, "SELECT count(*) >= $1 FROM pg_locks WHERE NOT granted AND relation = '"+schema+".artifacts'::regclass", n)
 }
 
 // A tenant's own statement is bounded. Lookups that exceed it together are answered one by one; one
 // that exceeds it alone is refused.
 func TestWordsOfATenantAreBounded(t *testing.T) {
-	j := open(t, testDSN(t), Options{Timeout: busyTimeout})
+	j := open(t, postgrestest.DSN(t), Options{Timeout: busyTimeout})
 	s := j.shards[0]
 	var keys []floodmark.Digest
 	for i := range 4 {
@@ -227,7 +228,7 @@ func TestWordsOfATenantAreBounded(t *testing.T) {
 // At the limits of a shared statement a tenant finds everything; beyond them it is looked up apart,
 // and finds everything there.
 func TestSharedWordsAreBounded(t *testing.T) {
-	j := open(t, testDSN(t), Options{Timeout: busyTimeout})
+	j := open(t, postgrestest.DSN(t), Options{Timeout: busyTimeout})
 	s := j.shards[0]
 	key := floodmark.DigestOf("k")
 	leave(t, j, "at", "s", key, noise(maxSharedWord))

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -80,7 +81,7 @@ func (a *args) add(r *journal.Record) {
 		a.entryAts = append(a.entryAts, e.At)
 		a.entryHashes = append(a.entryHashes, e.Hash[:])
 		a.entryKinds = append(a.entryKinds, e.Kind)
-		a.entryBodies = append(a.entryBodies, notNull(e.Body))
+		a.entryBodies = append(a.entryBodies, postgres.NotNull(e.Body))
 	}
 	if len(r.Snapshot) > 0 {
 		s := &a.snapshots
@@ -90,14 +91,6 @@ func (a *args) add(r *journal.Record) {
 		s.hashes = append(s.hashes, last.Hash[:])
 		s.bodies = append(s.bodies, r.Snapshot)
 	}
-}
-
-// notNull keeps an absent slice from becoming NULL.
-func notNull(b []byte) []byte {
-	if b == nil {
-		return []byte{}
-	}
-	return b
 }
 
 // bare reports whether there are only entries that the database numbers.
@@ -158,9 +151,37 @@ func (a *args) contentColumns() []any {
 	bySeqs := make([]int64, n)
 	for i := range a.contents {
 		c := &a.contents[i]
-		tenants[i], digests[i], postings[i] = []byte(c.Tenant), c.Digest[:], notNull(c.Postings)
+		tenants[i], digests[i], postings[i] = []byte(c.Tenant), c.Digest[:], postgres.NotNull(c.Postings)
 		byTenants[i], bySessions[i] = a.tenants[c.record], a.sessions[c.record]
 		bySeqs[i] = a.lastSeqs[c.record]
 	}
 	return []any{tenants, digests, postings, byTenants, bySessions, bySeqs}
+}
+
+// tenantsOf are the tenants of a group.
+func tenantsOf(parts ...*args) string {
+	var list []string
+	last := ""
+	add := func(t string) {
+		if len(list) > 0 && t == last {
+			return
+		}
+		last = t
+		if !slices.Contains(list, t) {
+			list = append(list, t)
+		}
+	}
+	for _, a := range parts {
+		for _, t := range a.tenants {
+			add(string(t))
+		}
+		for i := range a.contents {
+			add(a.contents[i].Tenant)
+		}
+		for i := range a.artifacts {
+			add(a.artifacts[i].Tenant)
+		}
+	}
+	slices.Sort(list)
+	return postgres.TenantList(list...)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -81,7 +82,7 @@ func (a *args) artifactColumns(list []artifact) []any {
 	seqs, bySeqs := make([]int64, n), make([]int64, n)
 	for i := range list {
 		x := &list[i]
-		tenants[i], keys[i], sessions[i], bodies[i] = []byte(x.Tenant), x.Key[:], []byte(x.Session), notNull(x.Body)
+		tenants[i], keys[i], sessions[i], bodies[i] = []byte(x.Tenant), x.Key[:], []byte(x.Session), postgres.NotNull(x.Body)
 		seqs[i], bySeqs[i] = int64(x.Seq), a.lastSeqs[x.record]
 		byTenants[i], bySessions[i] = a.tenants[x.record], a.sessions[x.record]
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -39,7 +40,7 @@ func (j *Journal) AskedAt(ctx context.Context, tenant string, from, to time.Dura
 	number := func(ago time.Duration) int64 { return int64(ago.Seconds() * perSecond) }
 	parts := make([][]journal.Head, len(j.shards))
 	err := j.each(func(i int, s *shard) error {
-		return s.read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
+		return s.Read(ctx, postgres.TenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
 			rows, err := c.Query(ctx, askedAtSQL, []byte(tenant), number(from), number(to), maxAskedAt)
 			if err != nil {
 				return err
@@ -49,7 +50,7 @@ func (j *Journal) AskedAt(ctx context.Context, tenant string, from, to time.Dura
 				var seq, id int64
 				err = row.Scan(&session, &seq, &hash, &h.At, &id)
 				h.Session = journal.Session{Tenant: tenant, ID: floodmark.SessionID(session)}
-				h.Link, h.Mark = linkOf(seq, hash), journal.Mark(id)
+				h.Link, h.Mark = postgres.LinkOf(seq, hash), journal.Mark(id)
 				return h, err
 			})
 			parts[i] = slices.DeleteFunc(parts[i], func(h journal.Head) bool { return !s.holds(h.Session) })

@@ -10,6 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postgres"
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -34,7 +36,7 @@ func plant(t *testing.T, g guarded) *Journal {
 			}
 		}
 	}
-	c := g.as(t, testDSN(t))
+	c := g.as(t, postgrestest.DSN(t))
 	for _, table := range guardedTables(t, g) {
 		if _, err := c.Exec(t.Context(), "ANALYZE "+table); err != nil {
 			t.Fatal(err)
@@ -47,16 +49,16 @@ func plant(t *testing.T, g guarded) *Journal {
 // own name.
 func guardedTables(t *testing.T, g guarded) []string {
 	t.Helper()
-	months := query[string](t, g.as(t, testDSN(t)), "SELECT string_agg(c.relname, ',') FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'facts'::regclass")
+	months := postgrestest.Query[string](t, g.as(t, postgrestest.DSN(t)), "SELECT string_agg(c.relname, ',') FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'facts'::regclass")
 	return append(strings.Split(months, ","), "facts", "births", "snapshots", "contents", "artifacts", "tombstones")
 }
 
 // ofB is all data of the other tenant, as a superuser sees it.
 func ofB(t *testing.T, g guarded) string {
 	t.Helper()
-	c, all := g.as(t, testDSN(t)), ""
+	c, all := g.as(t, postgrestest.DSN(t)), ""
 	for _, table := range guardedTables(t, g) {
-		all += query[string](t, c, "SELECT coalesce(string_agg(x::text, E'\n' ORDER BY x::text), '') FROM "+table+" x WHERE tenant = 'b'")
+		all += postgrestest.Query[string](t, c, "SELECT coalesce(string_agg(x::text, E'\n' ORDER BY x::text), '') FROM "+table+" x WHERE tenant = 'b'")
 	}
 	return all
 }
@@ -206,11 +208,11 @@ func TestLoginsChangeNothingOfOthers(t *testing.T) {
 			}
 		}
 		// A right that may not be passed on is not, with a warning.
-		if _, err := said(t, c, "GRANT ALL ON facts TO PUBLIC; GRANT SELECT ON contents TO "+r.Reader); err != nil && !isDenied(err) {
+		if _, err := said(t, c, "GRANT ALL ON facts TO PUBLIC; GRANT SELECT ON contents TO "+r.Reader); err != nil && !postgres.IsDenied(err) {
 			t.Error(err)
 		}
 	}
-	if _, err := said(t, g.as(t, g.reader, "a"), "SELECT * FROM contents"); !isDenied(err) {
+	if _, err := said(t, g.as(t, g.reader, "a"), "SELECT * FROM contents"); !postgres.IsDenied(err) {
 		t.Errorf("a reader was given more: %v", err)
 	}
 	if ofB(t, g) != before {
@@ -233,7 +235,7 @@ func TestLoginsLeaveEachOtherAlone(t *testing.T) {
 	pid := writer.PgConn().PID()
 	c := g.as(t, g.reader, "a")
 	for _, sql := range []string{fmt.Sprintf("SELECT pg_terminate_backend(%d)", pid), fmt.Sprintf("SELECT pg_cancel_backend(%d)", pid)} {
-		if _, err := said(t, c, sql); !isDenied(err) {
+		if _, err := said(t, c, sql); !postgres.IsDenied(err) {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -108,8 +109,9 @@ func median(values []float64) float64 {
 func BenchmarkAppend(b *testing.B) {
 	for _, inflight := range []int{16, 64, 256} {
 		b.Run(fmt.Sprintf("inflight=%d", inflight), func(b *testing.B) {
-			j, bare := open(b, testDSN(b), Options{}), open(b, testDSN(b), Options{})
-			config := bare.shards[0].writers.Config()
+			j, bare := open(b, postgrestest.DSN(b), Options{}), open(b, postgrestest.DSN(b), Options{})
+			writers, _ := bare.shards[0].Pools()
+			config := writers.Config()
 			config.MaxConns = benchConnections
 			pool, err := pgxpool.NewWithConfig(b.Context(), config)
 			if err != nil {

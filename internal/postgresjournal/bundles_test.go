@@ -7,17 +7,19 @@ import (
 
 	"github.com/floodmark/floodmark/internal/bundle"
 	"github.com/floodmark/floodmark/internal/bundle/bundletest"
+	"github.com/floodmark/floodmark/internal/postgres"
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 )
 
 func TestBundles(t *testing.T) {
-	dsn := testDSN(t)
+	dsn := postgrestest.DSN(t)
 	var schema string
 	again := func(t *testing.T) bundle.Store {
 		return open(t, dsn, Options{Schema: schema, Timeout: busyTimeout}).Bundles()
 	}
 	bundletest.Run(t, func(t *testing.T) bundle.Store {
-		schema = testSchema(t, dsn)
+		schema = postgrestest.Schema(t, dsn)
 		return again(t)
 	}, again)
 }
@@ -44,11 +46,11 @@ func TestBundlesCannotBeChanged(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for who, dsn := range map[string]string{"writer": g.writer, "eraser": g.eraser, "reader": g.reader, "owner": g.owner, "superuser": testDSN(t)} {
+	for who, dsn := range map[string]string{"writer": g.writer, "eraser": g.eraser, "reader": g.reader, "owner": g.owner, "superuser": postgrestest.DSN(t)} {
 		c := g.as(t, dsn, "acme")
 		for _, table := range []string{"bundles", "rollouts"} {
 			for _, sql := range []string{"UPDATE " + table + " SET at = now()", "DELETE FROM " + table, "TRUNCATE " + table} {
-				if _, err := c.Exec(t.Context(), sql); !isDenied(err) {
+				if _, err := c.Exec(t.Context(), sql); !postgres.IsDenied(err) {
 					t.Errorf("%s: %s: %v", who, sql, err)
 				}
 			}
@@ -58,7 +60,7 @@ func TestBundlesCannotBeChanged(t *testing.T) {
 	for _, sql := range []string{
 		"INSERT INTO bundles (tenant, version, sealed) VALUES ('beta', 1, 'x')", "INSERT INTO rollouts (tenant, serial, body) VALUES ('beta', 1, '{}')",
 	} {
-		if _, err := c.Exec(t.Context(), sql); !isDenied(err) {
+		if _, err := c.Exec(t.Context(), sql); !postgres.IsDenied(err) {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
@@ -74,11 +76,11 @@ func TestBundlesCannotBeChanged(t *testing.T) {
 	if err := store.Roll(t.Context(), floor); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.Exec(t.Context(), `INSERT INTO rollouts (tenant, serial, body) VALUES ('acme', 3, '{"floor":4}')`); !isDenied(err) {
+	if _, err := c.Exec(t.Context(), `INSERT INTO rollouts (tenant, serial, body) VALUES ('acme', 3, '{"floor":4}')`); !postgres.IsDenied(err) {
 		t.Errorf("the floor sank: %v", err)
 	}
 	for table, want := range map[string]int{"bundles": 1, "rollouts": 2} {
-		if n := query[int](t, c, "SELECT count(*) FROM "+table); n != want {
+		if n := postgrestest.Query[int](t, c, "SELECT count(*) FROM "+table); n != want {
 			t.Errorf("%s: acme sees %d rows", table, n)
 		}
 	}
@@ -92,7 +94,7 @@ func TestBundlesCannotBeChanged(t *testing.T) {
 }
 
 func TestBundlesAfterTheEnd(t *testing.T) {
-	j := open(t, testDSN(t), Options{Schema: testSchema(t, testDSN(t))})
+	j := open(t, postgrestest.DSN(t), Options{Schema: postgrestest.Schema(t, postgrestest.DSN(t))})
 	store := j.Bundles()
 	if err := j.Close(); err != nil {
 		t.Fatal(err)

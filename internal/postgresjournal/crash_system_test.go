@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -65,7 +66,7 @@ func TestCancelledWaitForAReplicaIsNotAcknowledged(t *testing.T) {
 
 // disturb ends every wait for a replica, until stopped. It returns their number.
 func disturb(t *testing.T, s *server, how string) (stop func() int) {
-	admin := connect(t, s.dsn)
+	admin := postgrestest.Connect(t, s.dsn)
 	done, count := make(chan struct{}), 0
 	var worker sync.WaitGroup
 	worker.Go(func() {
@@ -74,7 +75,7 @@ func disturb(t *testing.T, s *server, how string) (stop func() int) {
 			case <-done:
 				return
 			case <-time.After(20 * time.Millisecond):
-				count += query[int](t, admin, "SELECT count("+how+"(pid))::int FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+				count += postgrestest.Query[int](t, admin, "SELECT count("+how+"(pid))::int FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
 			}
 		}
 	})
@@ -91,8 +92,8 @@ func TestPrimaryThatHangsIsLeft(t *testing.T) {
 	t.Parallel()
 	old, promoted := newServer(t), newServer(t)
 	promoted.restartAsStandby()
-	c := connect(t, promoted.dsn)
-	if !query[bool](t, c, "SELECT pg_promote()") {
+	c := postgrestest.Connect(t, promoted.dsn)
+	if !postgrestest.Query[bool](t, c, "SELECT pg_promote()") {
 		t.Fatal("not promoted")
 	}
 	open(t, promoted.dsn, Options{Schema: "kept"})
@@ -101,7 +102,7 @@ func TestPrimaryThatHangsIsLeft(t *testing.T) {
 	r := record(t, session("s"), journal.Link{}, 1, "x")
 	on := func(s *server) int {
 		t.Helper()
-		return query[int](t, connect(t, s.dsn), "SELECT count(*)::int FROM kept.facts")
+		return postgrestest.Query[int](t, postgrestest.Connect(t, s.dsn), "SELECT count(*)::int FROM kept.facts")
 	}
 	old.set("synchronous_standby_names", "nobody")
 	wantErr(t, j.Append(t.Context(), batch(r)), journal.ErrInDoubt)
@@ -111,9 +112,7 @@ func TestPrimaryThatHangsIsLeft(t *testing.T) {
 	}
 	// The old one recovers, but it is too late.
 	old.set("synchronous_standby_names", "")
-	j.shards[0].primary.distrust()
-	j.shards[0].writers.Reset()
-	j.shards[0].readers.Reset()
+	j.shards[0].GiveUp()
 	appendOK(t, j, record(t, session("s"), r.Last(), 1, "y"))
 	if n := on(promoted); n != 2 {
 		t.Errorf("%d facts on the new primary", n)
@@ -128,16 +127,16 @@ func TestNothingIsLostWhenAStandbyTakesOver(t *testing.T) {
 	old := newServer(t)
 	next := newStandby(t, old)
 	old.set("synchronous_standby_names", "*")
-	c := connect(t, old.dsn)
+	c := postgrestest.Connect(t, old.dsn)
 	eventually(t, func() bool {
-		return query[int](t, c, "SELECT count(*)::int FROM pg_stat_replication WHERE sync_state = 'sync'") == 1
+		return postgrestest.Query[int](t, c, "SELECT count(*)::int FROM pg_stat_replication WHERE sync_state = 'sync'") == 1
 	})
 	both := strings.Replace(old.dsn, "host="+old.dir, "host="+old.dir+","+next.dir, 1)
 	j := open(t, both, Options{Schema: "kept", Timeout: 3 * time.Second})
 	crowd := newCrowd(t, j, 16)
 	crowd.count.await(201)
 	old.script(t.Context(), "kill")
-	if !query[bool](t, connect(t, next.dsn), "SELECT pg_promote()") {
+	if !postgrestest.Query[bool](t, postgrestest.Connect(t, next.dsn), "SELECT pg_promote()") {
 		t.Fatal("not promoted")
 	}
 	before := crowd.count.load()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -125,16 +126,16 @@ func (c *crowd) check(j *Journal) {
 }
 
 func TestNothingIsLostWhenBackendsAreKilled(t *testing.T) {
-	dsn := testDSN(t)
-	schema := testSchema(t, dsn)
+	dsn := postgrestest.DSN(t)
+	schema := postgrestest.Schema(t, dsn)
 	j := open(t, dsn+" application_name="+schema, Options{Schema: schema})
 	crowd := newCrowd(t, j, 16)
-	killer := connect(t, dsn)
+	killer := postgrestest.Connect(t, dsn)
 	killed := 0
 	for round := 0; round < 40 || killed < 60; round++ { // after something was written, and while connections are made anew
 		crowd.count.await(crowd.count.load() + 1)
 		for range 4 {
-			killed += query[int](t, killer, "SELECT count(pg_terminate_backend(pid))::int FROM pg_stat_activity WHERE application_name = $1", schema)
+			killed += postgrestest.Query[int](t, killer, "SELECT count(pg_terminate_backend(pid))::int FROM pg_stat_activity WHERE application_name = $1", schema)
 		}
 	}
 	crowd.count.await(crowd.count.load() + 1)
@@ -146,10 +147,11 @@ func TestNothingIsLostWhenBackendsAreKilled(t *testing.T) {
 // since.
 func TestLateBackendCannotOverwrite(t *testing.T) {
 	t.Parallel() // most of it is waiting
-	dsn := testDSN(t)
+	dsn := postgrestest.DSN(t)
 	j := open(t, dsn, Options{Timeout: 3 * time.Second})
 	s := session("s")
-	late, err := j.shards[0].writers.Acquire(t.Context())
+	writers, _ := j.shards[0].Pools()
+	late, err := writers.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +178,7 @@ func TestLateBackendCannotOverwrite(t *testing.T) {
 }
 
 func TestGivenUpBeforeItsTurnIsNotWritten(t *testing.T) {
-	j := open(t, testDSN(t), Options{Writers: 1, Queue: 1})
+	j := open(t, postgrestest.DSN(t), Options{Writers: 1, Queue: 1})
 	block, writing := make(chan struct{}), make(chan struct{}, 2)
 	var blocked *queue
 	blocked = newQueue(1, 1, func(rs []*request) {

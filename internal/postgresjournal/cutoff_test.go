@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 )
 
 // Too many words of one tenant do not cut off those of another in the same statement: a missed word
 // is an unseen source.
 func TestWhatOneTenantHasTooMuchIsNotMissingAtAnother(t *testing.T) {
-	j := open(t, testDSN(t), Options{Timeout: busyTimeout})
+	j := open(t, postgrestest.DSN(t), Options{Timeout: busyTimeout})
 	const each = maxSharedWords / (maxShared + 2) // under one key of such a statement
 	var keys []floodmark.Digest
 	for i := range maxShared {

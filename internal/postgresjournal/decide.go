@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -20,7 +21,7 @@ import (
 const namePrefix = "floodmark:"
 
 func (s *shard) newName() string {
-	return namePrefix + s.schema + ":" + strconv.Itoa(s.first) + ":" + rand.Text()
+	return namePrefix + s.Schema() + ":" + strconv.Itoa(s.first) + ":" + rand.Text()
 }
 
 // decider returns the first shard of a batch's deciding database.
@@ -42,7 +43,7 @@ func (s *shard) prepared(name string) string {
 // decision returns whether a batch was committed. If that is undecided, it decides now that the
 // batch never will be.
 func (s *shard) decision(ctx context.Context, name string) (committed bool, err error) {
-	err = s.write(ctx, func(c *pgx.Conn) error {
+	err = s.Write(ctx, func(c *pgx.Conn) error {
 		if _, err := c.Exec(ctx, "INSERT INTO decisions (batch, committed) VALUES ($1, false) ON CONFLICT DO NOTHING", name); err != nil {
 			return err
 		}
@@ -50,7 +51,7 @@ func (s *shard) decision(ctx context.Context, name string) (committed bool, err 
 			return err
 		}
 		// It may have been committed without waiting for the replica.
-		_, err := c.Exec(ctx, settledSQL)
+		_, err := c.Exec(ctx, postgres.SettledSQL)
 		return err
 	})
 	return committed, err
@@ -62,15 +63,15 @@ func (s *shard) finish(ctx context.Context, name string, commit bool) error {
 	if commit {
 		sql = "COMMIT PREPARED " + s.prepared(name)
 	}
-	for pause := firstPause; ; pause = min(2*pause, longPause) {
-		err := s.write(ctx, func(c *pgx.Conn) error {
+	for pause := postgres.FirstPause; ; pause = min(2*pause, postgres.LongPause) {
+		err := s.Write(ctx, func(c *pgx.Conn) error {
 			_, err := c.Exec(ctx, sql)
 			if pg := (*pgconn.PgError)(nil); errors.As(err, &pg) && pg.Code == "42704" { // there is none of that name
-				_, err = c.Exec(ctx, settledSQL)
+				_, err = c.Exec(ctx, postgres.SettledSQL)
 			}
 			return err
 		})
-		if err == nil || !commit || sleep(ctx, pause) != nil {
+		if err == nil || !commit || postgres.Sleep(ctx, pause) != nil {
 			return err
 		}
 	}
@@ -95,13 +96,13 @@ const (
 
 // mend ends transactions that other nodes left prepared, while the journal is open.
 func (j *Journal) mend(ctx context.Context) {
-	for sleep(ctx, mendEvery) == nil {
+	for postgres.Sleep(ctx, mendEvery) == nil {
 		_ = j.mendOnce(ctx) // a database that is down is tried again
 	}
 }
 
 func (j *Journal) mendOnce(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, j.shards[0].timeout)
+	ctx, cancel := context.WithTimeout(ctx, j.shards[0].Timeout())
 	defer cancel()
 	left := false
 	for _, s := range j.shards {
@@ -125,7 +126,7 @@ func (j *Journal) mendOnce(ctx context.Context) error {
 		return nil
 	}
 	return j.each(func(_ int, s *shard) error {
-		return s.write(ctx, func(c *pgx.Conn) error {
+		return s.Write(ctx, func(c *pgx.Conn) error {
 			_, err := c.Exec(ctx, forgetSQL)
 			return err
 		})
@@ -135,8 +136,8 @@ func (j *Journal) mendOnce(ctx context.Context) error {
 // abandoned returns the prepared transactions that their node did not end, and whether anything is
 // prepared at all.
 func (s *shard) abandoned(ctx context.Context) (names []string, some bool, err error) {
-	prefix := namePrefix + s.schema + ":"
-	err = s.write(ctx, func(c *pgx.Conn) error {
+	prefix := namePrefix + s.Schema() + ":"
+	err = s.Write(ctx, func(c *pgx.Conn) error {
 		if err := c.QueryRow(ctx, anyPreparedSQL, prefix).Scan(&some); err != nil || !some {
 			return err
 		}
@@ -158,7 +159,7 @@ const minPrepared = 8
 
 // canPrepare refuses a database that cannot be one of several.
 func (s *shard) canPrepare(ctx context.Context) error {
-	return s.write(ctx, func(c *pgx.Conn) error {
+	return s.Write(ctx, func(c *pgx.Conn) error {
 		var n int
 		if err := c.QueryRow(ctx, "SELECT current_setting('max_prepared_transactions')::int").Scan(&n); err != nil {
 			return err

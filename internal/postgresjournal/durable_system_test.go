@@ -20,10 +20,7 @@ func TestSettingsOfTheServerAreRefused(t *testing.T) {
 	}
 	// A connection that is already open notices too, some time later.
 	s.set("fsync", "off")
-	for _, c := range j.shards[0].writers.AcquireAllIdle(t.Context()) {
-		noticesOf(c.Conn().PgConn()).checked = time.Time{}
-		c.Release()
-	}
+	j.shards[0].CheckAgain(t.Context())
 	wantErr(t, j.Append(t.Context(), batch(record(t, session("s"), one.Last(), 1, "two"))), journal.ErrNotDurable)
 	s.set("fsync", "on")
 	appendOK(t, j, record(t, session("s"), one.Last(), 1, "two"))

@@ -1,12 +1,10 @@
 package postgresjournal
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -24,8 +22,8 @@ func wantNotDurable(t *testing.T, dsn, schema, says string) {
 }
 
 func TestSettingsOfTheConnectionAreRefused(t *testing.T) {
-	dsn := testDSN(t)
-	schema := testSchema(t, dsn)
+	dsn := postgrestest.DSN(t)
+	schema := postgrestest.Schema(t, dsn)
 	for _, level := range []string{"off", "local", "remote_write"} {
 		wantNotDurable(t, dsn+" options='-c synchronous_commit="+level+"'", schema, "synchronous_commit is "+level)
 	}
@@ -37,34 +35,14 @@ func TestSettingsOfTheConnectionAreRefused(t *testing.T) {
 }
 
 func TestUnloggedTablesAreRefused(t *testing.T) {
-	dsn := testDSN(t)
-	schema := testSchema(t, dsn)
+	dsn := postgrestest.DSN(t)
+	schema := postgrestest.Schema(t, dsn)
 	open(t, dsn, Options{Schema: schema}).Close()
-	c := connect(t, dsn)
+	c := postgrestest.Connect(t, dsn)
 	if _, err := c.Exec(t.Context(), "ALTER TABLE "+schema+".contents SET UNLOGGED"); err != nil {
 		t.Fatal(err)
 	}
 	wantNotDurable(t, dsn, schema, "unlogged: contents")
-}
-
-// A refusal names its reason, even if the last try ran out of time.
-func TestTheReasonIsNotThatTimeRanOut(t *testing.T) {
-	off := notDurable("fsync is off", "set it")
-	cut := fmt.Errorf("%w: %w", errPool, context.DeadlineExceeded)
-	for _, c := range []struct {
-		before, now error
-		late        bool
-		want        error
-	}{
-		{off, cut, true, off},
-		{off, cut, false, cut},
-		{nil, cut, true, cut},
-		{off, context.DeadlineExceeded, true, context.DeadlineExceeded}, // it was begun, and may have been written
-	} {
-		if got := because(c.before, c.now, c.late); !errors.Is(got, c.want) || errors.Is(got, journal.ErrNotDurable) != errors.Is(c.want, journal.ErrNotDurable) {
-			t.Errorf("%+v: %v", c, got)
-		}
-	}
 }
 
 func TestDSNIsNotShown(t *testing.T) {

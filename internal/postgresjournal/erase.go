@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -47,12 +47,6 @@ const (
 	waitsSQL   = `SELECT why = 'retention' AND month <> 0 FROM tombstones WHERE tenant = $1 AND session = $2`
 )
 
-// isDenied reports whether the role lacks a right.
-func isDenied(err error) bool {
-	pg := (*pgconn.PgError)(nil)
-	return errors.As(err, &pg) && pg.Code == "42501"
-}
-
 // erase sets the tombstone behind the barrier, so that no append that has not seen it can still be
 // under way. From then on the tombstone hides the entries; deleting them takes longer and blocks
 // nothing. Erasing is idempotent, so a doubtful outcome is retried.
@@ -66,23 +60,23 @@ func (s *shard) erase(ctx context.Context, t journal.Tombstone) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	ctx, cancel := s.begun(ctx) // half an erasure is useless
+	ctx, cancel := s.Begun(ctx) // half an erasure is useless
 	defer cancel()
 	doubt := false
 	var why error
-	for pause := firstPause; ; pause = min(2*pause, longPause) {
-		err := s.write(ctx, func(c *pgx.Conn) error { return bury(ctx, c, t, doubt) })
+	for pause := postgres.FirstPause; ; pause = min(2*pause, postgres.LongPause) {
+		err := s.Write(ctx, func(c *pgx.Conn) error { return bury(ctx, c, t, doubt) })
 		if err == nil || errors.Is(err, journal.ErrConflict) {
 			return err
 		}
-		switch outcomeOf(err) {
-		case refused:
+		switch postgres.OutcomeOf(err) {
+		case postgres.Refused:
 			return err
-		case doubtful:
+		case postgres.Doubtful:
 			doubt = true
-		case contended, unsent:
+		case postgres.Contended, postgres.Unsent:
 		}
-		why = because(why, err, ctx.Err() != nil)
+		why = postgres.Because(why, err, ctx.Err() != nil)
 		select {
 		case <-ctx.Done():
 			if doubt {
@@ -98,7 +92,7 @@ func (s *shard) erase(ctx context.Context, t journal.Tombstone) error {
 // already, and the session may have gone on since.
 func bury(ctx context.Context, c *pgx.Conn, t journal.Tombstone, doubt bool) error {
 	k := stoneKey{[]byte(t.Session.Tenant), []byte(t.Session.ID), int64(t.Link.Seq)}
-	if err := actsAs(ctx, c, tenantList(t.Session.Tenant)); err != nil {
+	if err := postgres.ActsAs(ctx, c, postgres.TenantList(t.Session.Tenant)); err != nil {
 		return err
 	}
 	err := pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
@@ -106,20 +100,20 @@ func bury(ctx context.Context, c *pgx.Conn, t journal.Tombstone, doubt bool) err
 			return err
 		}
 		tag, err := tx.Exec(ctx, buriesSQL, k.tenant, k.session, k.seq, t.Link.Hash[:],
-			t.Mark.Trust.String(), t.Mark.Secrecy.String(), t.At, t.Why, notNull(t.Note))
+			t.Mark.Trust.String(), t.Mark.Secrecy.String(), t.At, t.Why, postgres.NotNull(t.Note))
 		if err != nil || tag.RowsAffected() > 0 {
 			return err
 		}
 		ours := false
 		if doubt {
-			err = tx.QueryRow(ctx, buriedSQL, k.tenant, k.session, k.seq, t.Link.Hash[:], notNull(t.Note)).Scan(&ours)
+			err = tx.QueryRow(ctx, buriedSQL, k.tenant, k.session, k.seq, t.Link.Hash[:], postgres.NotNull(t.Note)).Scan(&ours)
 		}
 		if err == nil && !ours {
 			return journal.ErrConflict
 		}
 		return err
 	})
-	if isDenied(err) {
+	if postgres.IsDenied(err) {
 		return fmt.Errorf("this database role may not erase (grant it the role whose name ends in _eraser): %w", err)
 	}
 	if err != nil {
@@ -133,7 +127,7 @@ func bury(ctx context.Context, c *pgx.Conn, t journal.Tombstone, doubt bool) err
 		err = k.sweep(ctx, c)
 	}
 	if err != nil {
-		return fmt.Errorf("%w: %w", errAfterwards, err)
+		return fmt.Errorf("%w: %w", postgres.ErrAfterwards, err)
 	}
 	return nil
 }
@@ -145,7 +139,7 @@ type stoneKey struct {
 }
 
 func (k stoneKey) sweep(ctx context.Context, c *pgx.Conn) error {
-	if err := actsAs(ctx, c, tenantList(string(k.tenant))); err != nil {
+	if err := postgres.ActsAs(ctx, c, postgres.TenantList(string(k.tenant))); err != nil {
 		return err
 	}
 	_, err := c.Exec(ctx, sweepSQL, k.tenant, k.session, k.seq)
@@ -154,13 +148,13 @@ func (k stoneKey) sweep(ctx context.Context, c *pgx.Conn) error {
 
 // sweepAll deletes what is hidden by tombstones of nodes that died before deleting it.
 func (s *shard) sweepAll(ctx context.Context) error {
-	return s.write(ctx, func(c *pgx.Conn) error { return sweepFound(ctx, c, unsweptSQL) })
+	return s.Write(ctx, func(c *pgx.Conn) error { return sweepFound(ctx, c, unsweptSQL) })
 }
 
 // sweepFound deletes what a query finds.
 func sweepFound(ctx context.Context, c *pgx.Conn, find string, args ...any) error {
 	for {
-		if err := actsAs(ctx, c, allTenants); err != nil {
+		if err := postgres.ActsAs(ctx, c, postgres.AllTenants); err != nil {
 			return err
 		}
 		rows, err := c.Query(ctx, find, args...)

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -33,7 +34,7 @@ func wantBegin(t testing.TB, j journal.Journal, s journal.Session, want journal.
 }
 
 func TestSnapshotsAndContents(t *testing.T) {
-	j := open(t, testDSN(t), Options{})
+	j := open(t, postgrestest.DSN(t), Options{})
 	s := session("s")
 	wantBegin(t, j, s, journal.Start{})
 	one := record(t, s, journal.Link{}, 2, "one")
@@ -74,8 +75,8 @@ func TestSnapshotsAndContents(t *testing.T) {
 }
 
 func TestErase(t *testing.T) {
-	dsn := testDSN(t)
-	schema := testSchema(t, dsn)
+	dsn := postgrestest.DSN(t)
+	schema := postgrestest.Schema(t, dsn)
 	j := open(t, dsn, Options{Schema: schema})
 	s := session("s")
 	one := record(t, s, journal.Link{}, 3, "one")
@@ -90,7 +91,7 @@ func TestErase(t *testing.T) {
 		}
 	}
 	wantBegin(t, j, s, journal.Start{Link: one.Last(), Tombstone: &tomb})
-	if n := query[int](t, connect(t, dsn), "SELECT (SELECT count(*) FROM "+schema+".facts)::int + (SELECT count(*) FROM "+schema+".snapshots)::int"); n != 0 {
+	if n := postgrestest.Query[int](t, postgrestest.Connect(t, dsn), "SELECT (SELECT count(*) FROM "+schema+".facts)::int + (SELECT count(*) FROM "+schema+".snapshots)::int"); n != 0 {
 		t.Errorf("%d rows are left", n)
 	}
 	wantNames(t, collect(t, j.Heads(t.Context(), 0)), "firm.example/s 3")
@@ -118,14 +119,14 @@ func TestErase(t *testing.T) {
 // A node that dies between setting a tombstone and deleting leaves facts that are hidden, and that
 // the next node deletes.
 func TestHalfErasedIsErased(t *testing.T) {
-	dsn := testDSN(t)
-	schema := testSchema(t, dsn)
+	dsn := postgrestest.DSN(t)
+	schema := postgrestest.Schema(t, dsn)
 	j := open(t, dsn, Options{Schema: schema})
 	s := session("s")
 	one := record(t, s, journal.Link{}, 3, "one")
 	one.Snapshot = []byte("after one")
 	appendOK(t, j, one)
-	c := connect(t, dsn)
+	c := postgrestest.Connect(t, dsn)
 	if _, err := c.Exec(t.Context(), "INSERT INTO "+schema+".tombstones VALUES ($1, $2, 3, $3, 'external', 'private', 42, 'owner', 'signed', nextval('"+schema+".written'))",
 		[]byte(s.Tenant), []byte(s.ID), one.Entries[2].Hash[:]); err != nil {
 		t.Fatal(err)
@@ -140,7 +141,7 @@ func TestHalfErasedIsErased(t *testing.T) {
 		wantErr(t, j.Append(t.Context(), batch(one)), journal.ErrConflict)
 		wantErr(t, j.Append(t.Context(), batch(record(t, s, one.Entries[1].Link(), 1, "x"))), journal.ErrConflict)
 		wantNames(t, collect(t, j.Heads(t.Context(), 0)), "firm.example/s 3")
-		if n := query[int](t, c, "SELECT count(*)::int FROM "+schema+".facts"); n != want {
+		if n := postgrestest.Query[int](t, c, "SELECT count(*)::int FROM "+schema+".facts"); n != want {
 			t.Errorf("%d facts are left, want %d", n, want)
 		}
 	}
@@ -221,13 +222,13 @@ func follow(t *testing.T, j *Journal, s journal.Session) (journal.Start, journal
 }
 
 func TestGapInTheTableIsBroken(t *testing.T) {
-	dsn := testDSN(t)
-	schema := testSchema(t, dsn)
+	dsn := postgrestest.DSN(t)
+	schema := postgrestest.Schema(t, dsn)
 	j := open(t, dsn, Options{Schema: schema})
 	s := session("s")
 	one := record(t, s, journal.Link{}, 5, "one")
 	appendOK(t, j, one)
-	if _, err := connect(t, dsn).Exec(t.Context(), "SET session_replication_role = replica; DELETE FROM "+schema+".facts WHERE seq = 3", pgx.QueryExecModeSimpleProtocol); err != nil {
+	if _, err := postgrestest.Connect(t, dsn).Exec(t.Context(), "SET session_replication_role = replica; DELETE FROM "+schema+".facts WHERE seq = 3", pgx.QueryExecModeSimpleProtocol); err != nil {
 		t.Fatal(err)
 	}
 	for after := range uint64(4) {
@@ -240,10 +241,10 @@ func TestGapInTheTableIsBroken(t *testing.T) {
 }
 
 func TestNewerTablesAreRefused(t *testing.T) {
-	dsn := testDSN(t)
-	schema := testSchema(t, dsn)
+	dsn := postgrestest.DSN(t)
+	schema := postgrestest.Schema(t, dsn)
 	open(t, dsn, Options{Schema: schema}).Close()
-	if _, err := connect(t, dsn).Exec(t.Context(), "INSERT INTO "+schema+".migrations VALUES (9999, 'from the future')"); err != nil {
+	if _, err := postgrestest.Connect(t, dsn).Exec(t.Context(), "INSERT INTO "+schema+".migrations VALUES (9999, 'from the future')"); err != nil {
 		t.Fatal(err)
 	}
 	if j, err := Open(t.Context(), dsn, Options{Schema: schema}); err == nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/floodmark/floodmark/internal/machines"
 	"github.com/floodmark/floodmark/internal/machines/machinestest"
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -51,7 +52,7 @@ func TestHeadsFollowTheirEntries(t *testing.T) {
 			"INSERT INTO mirror_heads VALUES ('acme', 'm1', 's', 9, " + zero + ", 1) ON CONFLICT (tenant, machine, session) DO UPDATE SET seq = excluded.seq",
 			forge("x", "m1", 5), forge("x", "m1", 4, 6), forge("tombstone", "m1", 5, 6), forge("x", "gone", 3), forge("x", "nobody", 1),
 		} {
-			if tag, err := g.as(t, dsn, "acme").Exec(t.Context(), sql); !isDenied(err) {
+			if tag, err := g.as(t, dsn, "acme").Exec(t.Context(), sql); !postgres.IsDenied(err) {
 				t.Errorf("%s: %s: %v, %v", who, sql, tag, err)
 			}
 		}
@@ -85,7 +86,7 @@ func TestNothingIsPutWhereSomethingWasErased(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, sql := range []string{forge("x", "m1", 1), forge("x", "m1", 1, 2, 3, 4), forge("tombstone", "m1", 4)} {
-		if _, err := c.Exec(t.Context(), sql); !isDenied(err) {
+		if _, err := c.Exec(t.Context(), sql); !postgres.IsDenied(err) {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/fleetbooks"
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -88,6 +90,8 @@ func (o Options) check() (Options, error) {
 // artifacts, lists of sessions) is stored with the session that wrote it, and all databases are
 // queried.
 type Journal struct {
+	*fleetbooks.Books
+
 	shards []*shard // by their ranges
 	home   [Shards]uint8
 	closed atomic.Bool
@@ -147,6 +151,11 @@ func openAll(ctx context.Context, ranges []Range, opts Options) (*Journal, error
 		j.closeShards()
 		return nil, err
 	}
+	var databases []*postgres.Database
+	for _, s := range j.shards {
+		databases = append(databases, s.Database)
+	}
+	j.Books = fleetbooks.New(databases, func(s journal.Session) *postgres.Database { return j.of(s).Database }, j.closed.Load)
 	background, stop := context.WithCancel(context.Background())
 	j.stop = stop
 	j.mending.Go(func() { j.prepareMonths(background) })

@@ -2,11 +2,9 @@ package postgresjournal
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"os"
-	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,47 +12,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 )
-
-// testDSN names a server for tests. The gate starts one with .ci/postgres.
-func testDSN(t testing.TB) string {
-	t.Helper()
-	dsn := os.Getenv("FLOODMARK_POSTGRES_DSN")
-	if dsn == "" {
-		t.Skip("POSTGRESQL NOT TESTED: set FLOODMARK_POSTGRES_DSN to what «.ci/postgres start DIR» prints")
-	}
-	return dsn
-}
-
-// testSchema returns the name of a schema of the test's own, dropped at its end.
-func testSchema(t testing.TB, dsn string) string {
-	t.Helper()
-	schema := "test_" + strings.ToLower(rand.Text()[:12])
-	t.Cleanup(func() {
-		c := connect(t, dsn)
-		if _, err := c.Exec(context.Background(), "DROP SCHEMA IF EXISTS "+schema+" CASCADE"); err != nil {
-			t.Error(err)
-		}
-	})
-	return schema
-}
-
-// connect returns a plain connection.
-func connect(t testing.TB, dsn string) *pgx.Conn {
-	t.Helper()
-	c, err := pgx.Connect(context.Background(), dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { c.Close(context.Background()) })
-	return c
-}
 
 func open(t testing.TB, dsn string, opts Options) *Journal {
 	t.Helper()
 	if opts.Schema == "" {
-		opts.Schema = testSchema(t, dsn)
+		opts.Schema = postgrestest.Schema(t, dsn)
 	}
 	j, err := Open(t.Context(), dsn, opts)
 	if err != nil {
@@ -64,20 +29,11 @@ func open(t testing.TB, dsn string, opts Options) *Journal {
 	return j
 }
 
-func query[T any](t testing.TB, c *pgx.Conn, sql string, args ...any) T {
-	t.Helper()
-	var v T
-	if err := c.QueryRow(context.Background(), sql, args...).Scan(&v); err != nil {
-		t.Fatal(err)
-	}
-	return v
-}
-
 // until returns when a query is true. The server sends no notification, so it polls and sleeps in
 // between.
 func until(t testing.TB, c *pgx.Conn, sql string, args ...any) {
 	t.Helper()
-	for !query[bool](t, c, sql, args...) {
+	for !postgrestest.Query[bool](t, c, sql, args...) {
 		if _, err := c.Exec(context.Background(), "SELECT pg_sleep(0.01)"); err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +91,7 @@ func readAll(t testing.TB, j journal.Journal, s journal.Session, after journal.L
 }
 
 func TestWhatIsAppendedIsRead(t *testing.T) {
-	j := open(t, testDSN(t), Options{})
+	j := open(t, postgrestest.DSN(t), Options{})
 	s := journal.Session{Tenant: "t\x00\xff", ID: "odd \x00 name \xfe"}
 	one := record(t, s, journal.Link{}, 1, "one")
 	more := record(t, s, one.Last(), 3*pageEntries, "more")
@@ -154,7 +110,7 @@ func TestWhatIsAppendedIsRead(t *testing.T) {
 }
 
 func TestAppendingAgainIsSilent(t *testing.T) {
-	j := open(t, testDSN(t), Options{})
+	j := open(t, postgrestest.DSN(t), Options{})
 	s := session("s")
 	one := record(t, s, journal.Link{}, 2, "one")
 	two := record(t, s, one.Last(), 1, "two")
@@ -171,7 +127,7 @@ func TestAppendingAgainIsSilent(t *testing.T) {
 }
 
 func TestGapIsRefused(t *testing.T) {
-	j := open(t, testDSN(t), Options{})
+	j := open(t, postgrestest.DSN(t), Options{})
 	s := session("s")
 	one := record(t, s, journal.Link{}, 1, "one")
 	two := record(t, s, one.Last(), 1, "two")
@@ -185,7 +141,7 @@ func TestGapIsRefused(t *testing.T) {
 }
 
 func TestBatchIsWhole(t *testing.T) {
-	j := open(t, testDSN(t), Options{})
+	j := open(t, postgrestest.DSN(t), Options{})
 	a, b := session("a"), session("b")
 	ra, rb := record(t, a, journal.Link{}, 1, "x"), record(t, b, journal.Link{}, 2, "x")
 	appendOK(t, j, ra)
@@ -198,4 +154,21 @@ func TestBatchIsWhole(t *testing.T) {
 	appendOK(t, j, na, rb)
 	appendOK(t, j, na, rb)
 	wantErr(t, j.Append(t.Context(), batch(na, record(t, session("c"), journal.Link{}, 1, "x"))), journal.ErrConflict)
+}
+
+func TestEightNodesOpenAtOnce(t *testing.T) {
+	dsn := postgrestest.DSN(t)
+	schema := postgrestest.Schema(t, dsn)
+	var nodes sync.WaitGroup
+	for range 8 {
+		nodes.Go(func() {
+			j, err := Open(t.Context(), dsn, Options{Schema: schema, Writers: 1, Readers: 1})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			j.Close()
+		})
+	}
+	nodes.Wait()
 }

@@ -8,14 +8,15 @@ import (
 
 	"github.com/floodmark/floodmark/internal/bundle/bundletest"
 	"github.com/floodmark/floodmark/internal/machines/machinestest"
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 )
 
 // A caller that goes away during its write, such as a laptop that loses its network, is not
 // mistaken for a hanging server: the server is not distrusted, no connection is replaced, and the
 // write completes.
 func TestWhoGoesAwayLeavesTheServerInPeace(t *testing.T) {
-	dsn := testDSN(t)
-	schema := testSchema(t, dsn)
+	dsn := postgrestest.DSN(t)
+	schema := postgrestest.Schema(t, dsn)
 	j := open(t, dsn, Options{Schema: schema, Timeout: busyTimeout})
 	book, store := j.Machines(), j.Bundles()
 	machinestest.Enrolled(t, book, "acme", "m1")
@@ -26,7 +27,7 @@ func TestWhoGoesAwayLeavesTheServerInPeace(t *testing.T) {
 		},
 	} {
 		t.Run(table, func(t *testing.T) {
-			held, err := connect(t, dsn).Begin(t.Context())
+			held, err := postgrestest.Connect(t, dsn).Begin(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -36,8 +37,8 @@ func TestWhoGoesAwayLeavesTheServerInPeace(t *testing.T) {
 			ctx, leave := context.WithCancel(t.Context())
 			written := make(chan error, 1)
 			go func() { written <- write(ctx) }()
-			waitFor(t, connect(t, dsn), schema, table)
-			turn := j.shards[0].primary.turn.Load()
+			waitFor(t, postgrestest.Connect(t, dsn), schema, table)
+			turn := j.shards[0].GivenUp()
 			leave()
 			if err := held.Rollback(t.Context()); err != nil {
 				t.Fatal(err)
@@ -45,7 +46,7 @@ func TestWhoGoesAwayLeavesTheServerInPeace(t *testing.T) {
 			if err := <-written; err != nil {
 				t.Errorf("what was begun ended with %v", err)
 			}
-			if now := j.shards[0].primary.turn.Load(); now != turn {
+			if now := j.shards[0].GivenUp(); now != turn {
 				t.Error("the server is distrusted")
 			}
 			ended, leave := context.WithCancel(t.Context())

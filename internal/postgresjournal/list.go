@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/floodmark/floodmark/internal/postgres"
 )
 
 // A Month is a part of a journal that is dropped as a whole.
@@ -49,7 +51,7 @@ func monthsOf(ctx context.Context, dsn string, opts Options) (list []Month, err 
 	defer cancel()
 	c, err := pgx.Connect(ctx, dsn)
 	if err != nil {
-		return nil, hideSecret(err)
+		return nil, postgres.HideSecret(err)
 	}
 	defer func() { err = errors.Join(err, c.Close(ctx)) }()
 	path := pgx.Identifier{opts.Schema}.Sanitize() + ", pg_temp"

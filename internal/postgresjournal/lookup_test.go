@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -138,7 +139,7 @@ func TestAGroupOfAskersHasALimit(t *testing.T) {
 
 // Tenants who share a statement see only their own words, at every lookup.
 func TestTenantsWhoAskAtOnceSeeTheirOwn(t *testing.T) {
-	j := open(t, testDSN(t), Options{})
+	j := open(t, postgrestest.DSN(t), Options{})
 	key, none := floodmark.DigestOf("k"), floodmark.DigestOf("none")
 	const tenants = 5
 	for i := range tenants {

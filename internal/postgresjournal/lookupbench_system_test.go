@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -22,7 +23,7 @@ func BenchmarkLookUps(b *testing.B) {
 		large   int // words of a megabyte of another tenant, which two ask for all the time
 	}{{"one", 1, 0}, {"eight", 8, 0}, {"beside", 8, 24}} {
 		b.Run(c.name, func(b *testing.B) {
-			j := open(b, testDSN(b), Options{})
+			j := open(b, postgrestest.DSN(b), Options{})
 			keys := make([]floodmark.Digest, 200)
 			for i := range keys {
 				keys[i] = floodmark.DigestOf(fmt.Sprint(i))
@@ -45,7 +46,8 @@ func BenchmarkLookUps(b *testing.B) {
 					}
 				})
 			}
-			before := j.shards[0].readers.Stat().AcquireCount()
+			_, readers := j.shards[0].Pools()
+			before := readers.Stat().AcquireCount()
 			var next, failed atomic.Int64
 			times := make([]time.Duration, b.N)
 			b.ResetTimer()
@@ -66,7 +68,7 @@ func BenchmarkLookUps(b *testing.B) {
 			stop.Store(true)
 			larges.Wait()
 			slices.Sort(times)
-			b.ReportMetric(float64(j.shards[0].readers.Stat().AcquireCount()-before)/float64(b.N), "statements/op")
+			b.ReportMetric(float64(readers.Stat().AcquireCount()-before)/float64(b.N), "statements/op")
 			b.ReportMetric(float64(times[len(times)/2].Microseconds()), "µs-median")
 			b.ReportMetric(float64(times[len(times)*99/100].Microseconds()), "µs-p99")
 			b.ReportMetric(float64(failed.Load()), "refused")

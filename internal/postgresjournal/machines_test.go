@@ -8,11 +8,15 @@ import (
 
 	"github.com/floodmark/floodmark/internal/machines"
 	"github.com/floodmark/floodmark/internal/machines/machinestest"
+	"github.com/floodmark/floodmark/internal/postgres"
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 )
 
 func TestMachines(t *testing.T) {
-	machinestest.Run(t, func(t *testing.T) machines.Book { return open(t, testDSN(t), Options{Timeout: busyTimeout}).Machines() })
+	machinestest.Run(t, func(t *testing.T) machines.Book {
+		return open(t, postgrestest.DSN(t), Options{Timeout: busyTimeout}).Machines()
+	})
 }
 
 // The same suite for a monitor with the least rights it needs.
@@ -52,7 +56,7 @@ func TestCopiesGoByTheEraserAlone(t *testing.T) {
 			if n := copyLength(t, w); n != 3 {
 				t.Fatalf("%s for %s: %d entries are left", dsn, tenant, n)
 			}
-			if old, err := w.Old(t.Context(), query[time.Time](t, c, "SELECT now() - interval '1 hour'"), 9); err != nil || len(old) > 0 {
+			if old, err := w.Old(t.Context(), postgrestest.Query[time.Time](t, c, "SELECT now() - interval '1 hour'"), 9); err != nil || len(old) > 0 {
 				t.Fatalf("%s for %s made it old: %v, %v", dsn, tenant, old, err)
 			}
 		}
@@ -68,7 +72,7 @@ func TestCopiesGoByTheEraserAlone(t *testing.T) {
 		t.Errorf("%d entries are left by the eraser", n)
 	}
 	for _, sql := range []string{"UPDATE mirror_stones SET seq = 9", "DELETE FROM mirror_stones"} {
-		if tag, err := g.as(t, g.eraser, "acme").Exec(t.Context(), sql); !isDenied(err) {
+		if tag, err := g.as(t, g.eraser, "acme").Exec(t.Context(), sql); !postgres.IsDenied(err) {
 			t.Errorf("the eraser: %s: %v, %v", sql, tag, err)
 		}
 	}
@@ -102,14 +106,14 @@ func TestMachinesCannotBeChanged(t *testing.T) {
 	if err := b.End(t.Context(), "acme", "m1", machines.Revoked, "bea", all[0].Time()); err != nil {
 		t.Fatal(err)
 	}
-	for who, dsn := range map[string]string{"writer": g.writer, "eraser": g.eraser, "reader": g.reader, "owner": g.owner, "superuser": testDSN(t)} {
+	for who, dsn := range map[string]string{"writer": g.writer, "eraser": g.eraser, "reader": g.reader, "owner": g.owner, "superuser": postgrestest.DSN(t)} {
 		c := g.as(t, dsn, "acme")
 		for _, sql := range []string{
 			"UPDATE mirror SET kind = 'x'", "DELETE FROM mirror", "TRUNCATE mirror", "UPDATE machines SET token = token", "DELETE FROM machines",
 			"UPDATE machine_ends SET state = 'left'", "DELETE FROM machine_ends", "DELETE FROM machine_forks", "DELETE FROM mirror_heads", "TRUNCATE machine_ends",
 		} {
 			// A statement that is not refused changes nothing because of row security.
-			if tag, err := c.Exec(t.Context(), sql); !isDenied(err) && (err != nil || tag.RowsAffected() > 0 || strings.HasPrefix(sql, "TRUNCATE")) {
+			if tag, err := c.Exec(t.Context(), sql); !postgres.IsDenied(err) && (err != nil || tag.RowsAffected() > 0 || strings.HasPrefix(sql, "TRUNCATE")) {
 				t.Errorf("%s: %s: %v, %v", who, sql, tag, err)
 			}
 		}
@@ -120,7 +124,7 @@ func TestMachinesCannotBeChanged(t *testing.T) {
 			if who == "reader" && table == "machines" {
 				continue // it holds hashes of tokens: a reader has no business there
 			}
-			if n := query[int](t, c, "SELECT count(*) FROM "+table); n != 0 {
+			if n := postgrestest.Query[int](t, c, "SELECT count(*) FROM "+table); n != 0 {
 				t.Errorf("%s sees %d rows of another tenant in %s", who, n, table)
 			}
 		}
@@ -130,32 +134,5 @@ func TestMachinesCannotBeChanged(t *testing.T) {
 				t.Errorf("beta writes for acme: %v", err)
 			}
 		}
-	}
-}
-
-// A laptop may send large entries: one read of its copy is bounded by bytes, and all of it is read
-// nevertheless.
-func TestLargeCopiesAreReadInParts(t *testing.T) {
-	b, _ := open(t, testDSN(t), Options{Timeout: busyTimeout}).Machines().(machineBook)
-	machinestest.Enrolled(t, b, "acme", "m1")
-	all := machinestest.Entries(t, "s", journal.Link{}, 5, strings.Repeat("x", pageBytes/4))
-	for i := range all {
-		if got, _, err := b.Add(t.Context(), "acme", "m1", machinestest.Part("s", all, i, i+1), all[0].Time()); got != machines.Kept || err != nil {
-			t.Fatal(got, err)
-		}
-	}
-	page, more, err := b.page(t.Context(), "acme", "m1", "s", 0)
-	if err != nil || !more || len(page) != 4 {
-		t.Errorf("%d entries at once, more: %v, %v", len(page), more, err)
-	}
-	n := 0
-	for e, err := range b.Read(t.Context(), "acme", "m1", "s") {
-		if err != nil || e.Hash != all[n].Hash || len(e.Body) != len(all[n].Body) {
-			t.Fatal(n, err)
-		}
-		n++
-	}
-	if n != len(all) {
-		t.Errorf("%d entries of %d", n, len(all))
 	}
 }

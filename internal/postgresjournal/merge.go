@@ -4,8 +4,8 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"sync"
 
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -61,21 +61,7 @@ func (j *Journal) lists(of func(*shard) ([]iter.Seq2[journal.Head, error], error
 
 // each calls f for all databases concurrently and returns the first error.
 func (j *Journal) each(f func(i int, s *shard) error) error {
-	if len(j.shards) == 1 {
-		return f(0, j.shards[0])
-	}
-	errs := make([]error, len(j.shards))
-	var all sync.WaitGroup
-	for i, s := range j.shards {
-		all.Go(func() { errs[i] = f(i, s) })
-	}
-	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return postgres.Each(len(j.shards), func(i int) error { return f(i, j.shards[i]) })
 }
 
 // horizon returns a mark that no later entry of any database is before, and that is after

@@ -9,6 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/floodmark/floodmark/internal/postgres"
 )
 
 const (
@@ -48,11 +50,11 @@ func isBusy(err error) bool {
 // makeMonths creates the tables of this month and the next. Where that is impossible now, sessions
 // begin in the earlier table, and nothing is refused.
 func (s *shard) makeMonths(ctx context.Context) error {
-	err := s.write(ctx, func(c *pgx.Conn) error {
+	err := s.Write(ctx, func(c *pgx.Conn) error {
 		_, err := c.Exec(ctx, makeMonthsSQL)
 		return err
 	})
-	if err != nil && !isDenied(err) && !isBusy(err) {
+	if err != nil && !postgres.IsDenied(err) && !isBusy(err) {
 		return err
 	}
 	_, err = s.look(ctx)
@@ -62,7 +64,7 @@ func (s *shard) makeMonths(ctx context.Context) error {
 // look lists the existing months, the oldest first.
 func (s *shard) look(ctx context.Context) (all []month, err error) {
 	var current month
-	err = s.read(ctx, noTenants, func(ctx context.Context, c *pgxpool.Conn) error {
+	err = s.Read(ctx, postgres.NoTenants, func(ctx context.Context, c *pgxpool.Conn) error {
 		return c.QueryRow(ctx, monthsSQL).Scan(&current, &all)
 	})
 	if err != nil {
@@ -74,9 +76,9 @@ func (s *shard) look(ctx context.Context) (all []month, err error) {
 
 // prepareMonths keeps the next month ready while the journal is open.
 func (j *Journal) prepareMonths(ctx context.Context) {
-	for sleep(ctx, monthsEvery) == nil {
+	for postgres.Sleep(ctx, monthsEvery) == nil {
 		_ = j.each(func(_ int, s *shard) error { // a database that is down is tried again
-			within, cancel := context.WithTimeout(ctx, s.timeout)
+			within, cancel := context.WithTimeout(ctx, s.Timeout())
 			defer cancel()
 			return s.makeMonths(within)
 		})
@@ -110,7 +112,7 @@ func (s *shard) tidy(ctx context.Context, now time.Time) (dropped int, err error
 	within, cancel := context.WithTimeout(ctx, s.tidyTime)
 	defer cancel()
 	var over []month
-	err = s.write(ctx, func(c *pgx.Conn) error {
+	err = s.Write(ctx, func(c *pgx.Conn) error {
 		rows, err := c.Query(within, overSQL, all)
 		if err != nil {
 			return err
@@ -124,21 +126,21 @@ func (s *shard) tidy(ctx context.Context, now time.Time) (dropped int, err error
 	var stay []error // why months stay; others are dropped all the same
 	for _, m := range over {
 		gone := false
-		err := s.write(ctx, func(c *pgx.Conn) error { return c.QueryRow(within, dropMonthSQL, m).Scan(&gone) })
+		err := s.Write(ctx, func(c *pgx.Conn) error { return c.QueryRow(within, dropMonthSQL, m).Scan(&gone) })
 		switch {
 		case isBusy(err): // a reader holds it: next time
 			continue
-		case isDenied(err) && !mayDrop(err):
+		case postgres.IsDenied(err) && !mayDrop(err):
 			return dropped, nil
 		case gone:
 			dropped++
 		case err == nil:
-			err = s.write(ctx, func(c *pgx.Conn) error { return sweepFound(within, c, lateSQL, m, now.Add(-lateAfter).UnixNano()) })
+			err = s.Write(ctx, func(c *pgx.Conn) error { return sweepFound(within, c, lateSQL, m, now.Add(-lateAfter).UnixNano()) })
 		}
 		if err != nil && within.Err() != nil && ctx.Err() == nil {
 			err = fmt.Errorf("month %d: it took longer than %s, and is tried again", m, s.tidyTime)
 		}
-		if err != nil && !isDenied(err) {
+		if err != nil && !postgres.IsDenied(err) {
 			return dropped, errors.Join(append(stay, err)...)
 		}
 		stay = append(stay, err)

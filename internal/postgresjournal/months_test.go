@@ -13,6 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/floodmark/floodmark/internal/postgres"
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -20,13 +22,13 @@ import (
 // begin there until the returned function is called.
 func oldMonth(t testing.TB, j *Journal, dsn, schema string, m month) (now func()) {
 	t.Helper()
-	c := connect(t, dsn)
+	c := postgrestest.Connect(t, dsn)
 	current := j.shards[0].homes.here()
 	// The real function, with another time.
-	text := query[string](t, c, "SELECT pg_get_functiondef('"+schema+".make_months'::regproc)")
+	text := postgrestest.Query[string](t, c, "SELECT pg_get_functiondef('"+schema+".make_months'::regproc)")
 	then := fmt.Sprintf("'%d-%02d-15'::timestamptz", m/100, m%100)
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "make_months", "make_old_months"), "now()", then)
-	for _, sql := range []string{"SET search_path = " + schema, text, "ALTER FUNCTION make_old_months() OWNER TO " + query[string](t, c, "SELECT proowner::regrole::text FROM pg_proc WHERE oid = '"+schema+".make_months'::regproc"), "SELECT make_old_months()", "DROP FUNCTION make_old_months()"} {
+	for _, sql := range []string{"SET search_path = " + schema, text, "ALTER FUNCTION make_old_months() OWNER TO " + postgrestest.Query[string](t, c, "SELECT proowner::regrole::text FROM pg_proc WHERE oid = '"+schema+".make_months'::regproc"), "SELECT make_old_months()", "DROP FUNCTION make_old_months()"} {
 		if _, err := c.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
 			t.Fatal(err)
 		}
@@ -51,15 +53,15 @@ func retired(s journal.Session, l journal.Link) journal.Tombstone {
 
 func countFacts(t testing.TB, dsn, schema, table string) int {
 	t.Helper()
-	return query[int](t, connect(t, dsn), "SELECT count(*)::int FROM "+schema+"."+table)
+	return postgrestest.Query[int](t, postgrestest.Connect(t, dsn), "SELECT count(*)::int FROM "+schema+"."+table)
 }
 
 func TestSessionsLieInTheMonthTheyBeganIn(t *testing.T) {
-	dsn := testDSN(t)
-	schema := testSchema(t, dsn)
+	dsn := postgrestest.DSN(t)
+	schema := postgrestest.Schema(t, dsn)
 	j := open(t, dsn, Options{Schema: schema})
 	here := j.shards[0].homes.here()
-	if want := month(query[int](t, connect(t, dsn), "SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMM')::int")); here != want {
+	if want := month(postgrestest.Query[int](t, postgrestest.Connect(t, dsn), "SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYYMM')::int")); here != want {
 		t.Fatalf("sessions are born in %d, want %d", here, want)
 	}
 	now := oldMonth(t, j, dsn, schema, 202001)
@@ -97,7 +99,7 @@ func TestSessionsLieInTheMonthTheyBeganIn(t *testing.T) {
 // Facts that retention hides stay until their month is dropped. A session that goes on behind its
 // tombstone starts in a new month. A month is dropped only when no live session is in it.
 func TestMonthIsDroppedWithoutLiveSessions(t *testing.T) {
-	dsn := testDSN(t)
+	dsn := postgrestest.DSN(t)
 	g := newGuarded(t, newSchema(t))
 	j, other := open(t, g.eraser, Options{Schema: g.schema}), open(t, g.writer, Options{Schema: g.schema})
 	here := j.shards[0].homes.here()
@@ -174,7 +176,7 @@ func wantGone(t *testing.T, j *Journal, was journal.Record, tomb journal.Tombsto
 // A month with a fact that no tombstone covers is never dropped, by any role and with anything else
 // missing.
 func TestMonthWithFactsStays(t *testing.T) {
-	dsn := testDSN(t)
+	dsn := postgrestest.DSN(t)
 	g := newGuarded(t, newSchema(t))
 	j := open(t, g.eraser, Options{Schema: g.schema})
 	now := oldMonth(t, j, dsn, g.schema, 202001)
@@ -184,18 +186,18 @@ func TestMonthWithFactsStays(t *testing.T) {
 	now()
 	super := g.as(t, dsn, s.Tenant)
 	for who, c := range map[string]*pgx.Conn{"eraser": g.as(t, g.eraser, s.Tenant), "another tenant": g.as(t, g.eraser, "x"), "owner": g.as(t, g.owner), "superuser": super} {
-		if query[bool](t, c, "SELECT drop_month(202001)") {
+		if postgrestest.Query[bool](t, c, "SELECT drop_month(202001)") {
 			t.Errorf("%s: it went", who)
 		}
 		for _, sql := range []string{"DELETE FROM births", "UPDATE births SET month = 0", "TRUNCATE births", "DELETE FROM facts_202001", "UPDATE facts_202001 SET kind = ''", "TRUNCATE facts_202001"} {
-			if tag, err := c.Exec(t.Context(), sql); !isDenied(err) && (tag.RowsAffected() > 0 || err == nil && strings.HasPrefix(sql, "TRUNCATE")) {
+			if tag, err := c.Exec(t.Context(), sql); !postgres.IsDenied(err) && (tag.RowsAffected() > 0 || err == nil && strings.HasPrefix(sql, "TRUNCATE")) {
 				t.Errorf("%s: %s: %v, %v", who, sql, tag, err)
 			}
 		}
 	}
 	writer := g.as(t, g.writer, s.Tenant)
 	for _, sql := range []string{"SELECT drop_month(202001)", "DROP TABLE facts_202001", "ALTER TABLE facts_202001 NO INHERIT facts", "DELETE FROM births"} {
-		if _, err := writer.Exec(t.Context(), sql); !isDenied(err) {
+		if _, err := writer.Exec(t.Context(), sql); !postgres.IsDenied(err) {
 			t.Errorf("writer: %s: %v", sql, err)
 		}
 	}
@@ -203,12 +205,12 @@ func TestMonthWithFactsStays(t *testing.T) {
 	if _, err := super.Exec(t.Context(), "SET session_replication_role = replica; DELETE FROM births; SET session_replication_role = origin", pgx.QueryExecModeSimpleProtocol); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Tidy(t.Context(), today()); !isDenied(err) || !strings.Contains(err.Error(), "no tombstone") {
+	if _, err := j.Tidy(t.Context(), today()); !postgres.IsDenied(err) || !strings.Contains(err.Error(), "no tombstone") {
 		t.Errorf("got %v", err)
 	}
 	// This month and the last are not dropped, even when empty.
 	for _, m := range []month{j.shards[0].homes.here(), 999912} {
-		if _, err := super.Exec(t.Context(), "SELECT drop_month($1)", m); !isDenied(err) {
+		if _, err := super.Exec(t.Context(), "SELECT drop_month($1)", m); !postgres.IsDenied(err) {
 			t.Errorf("month %d: %v", m, err)
 		}
 	}
@@ -216,8 +218,8 @@ func TestMonthWithFactsStays(t *testing.T) {
 
 // A month that stays keeps no other one: later months are dropped, and the reason is reported.
 func TestAMonthThatStaysKeepsNoOther(t *testing.T) {
-	dsn := testDSN(t)
-	schema := testSchema(t, dsn)
+	dsn := postgrestest.DSN(t)
+	schema := postgrestest.Schema(t, dsn)
 	j := open(t, dsn, Options{Schema: schema})
 	now := oldMonth(t, j, dsn, schema, 202001)
 	appendOK(t, j, record(t, session("stays"), journal.Link{}, 1, "x"))
@@ -229,12 +231,12 @@ func TestAMonthThatStaysKeepsNoOther(t *testing.T) {
 	if err := j.Erase(t.Context(), retired(goes.Session, goes.Last())); err != nil {
 		t.Fatal(err)
 	}
-	super := connect(t, dsn)
+	super := postgrestest.Connect(t, dsn)
 	if _, err := super.Exec(t.Context(), "SET session_replication_role = replica; DELETE FROM "+schema+".births", pgx.QueryExecModeSimpleProtocol); err != nil {
 		t.Fatal(err)
 	}
 	n, err := j.Tidy(t.Context(), today())
-	if !isDenied(err) || !strings.Contains(err.Error(), "month 202001 has facts") {
+	if !postgres.IsDenied(err) || !strings.Contains(err.Error(), "month 202001 has facts") {
 		t.Errorf("got %v", err)
 	}
 	// The months that were made are two each time: the next one of each is empty.
@@ -245,8 +247,8 @@ func TestAMonthThatStaysKeepsNoOther(t *testing.T) {
 
 // In a month kept by a long-lived session, erased rows are deleted one by one.
 func TestLateIsDeletedOneByOne(t *testing.T) {
-	dsn := testDSN(t)
-	schema := testSchema(t, dsn)
+	dsn := postgrestest.DSN(t)
+	schema := postgrestest.Schema(t, dsn)
 	j := open(t, dsn, Options{Schema: schema})
 	now := oldMonth(t, j, dsn, schema, 202001)
 	goes, lives := record(t, session("goes"), journal.Link{}, 3, "x"), record(t, session("lives"), journal.Link{}, 1, "x")
@@ -272,10 +274,10 @@ func TestLateIsDeletedOneByOne(t *testing.T) {
 // An older program writes to facts and knows no months: its entries go where the session is, and
 // the session cannot be forked.
 func TestOlderProgramBesideMonths(t *testing.T) {
-	dsn := testDSN(t)
-	schema := testSchema(t, dsn)
+	dsn := postgrestest.DSN(t)
+	schema := postgrestest.Schema(t, dsn)
 	j := open(t, dsn, Options{Schema: schema})
-	c := connect(t, dsn)
+	c := postgrestest.Connect(t, dsn)
 	if _, err := c.Exec(t.Context(), "SET search_path = "+schema); err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +295,7 @@ func TestOlderProgramBesideMonths(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantErr(t, j.Append(t.Context(), batch(fork)), journal.ErrConflict)
-	if err := older(fork); outcomeOf(err) != contended {
+	if err := older(fork); postgres.OutcomeOf(err) != postgres.Contended {
 		t.Errorf("forked: %v", err)
 	}
 	appendOK(t, j, record(t, s, two.Last(), 1, "three"))
@@ -313,14 +315,14 @@ func TestOlderProgramBesideMonths(t *testing.T) {
 	wantErr(t, node.Append(t.Context(), batch(record(t, theirs, journal.Link{}, 1, "other"))), journal.ErrConflict)
 	last := readAll(t, node, theirs, journal.Link{})
 	appendOK(t, node, record(t, theirs, last[1].Link(), 1, "three"))
-	if n := query[int](t, c, "SELECT count(*)::int FROM ONLY facts"); n != 3 {
+	if n := postgrestest.Query[int](t, c, "SELECT count(*)::int FROM ONLY facts"); n != 3 {
 		t.Errorf("%d facts, want 3", n)
 	}
 }
 
 // Without a table for the month, sessions begin in the table from before months.
 func TestMissingMonthRefusesNoAppend(t *testing.T) {
-	j := open(t, testDSN(t), Options{})
+	j := open(t, postgrestest.DSN(t), Options{})
 	all, err := j.shards[0].look(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -337,8 +339,8 @@ func TestMissingMonthRefusesNoAppend(t *testing.T) {
 
 // Two nodes begin a session concurrently in two months: one wins.
 func TestBirthInTwoMonths(t *testing.T) {
-	dsn := testDSN(t)
-	schema := testSchema(t, dsn)
+	dsn := postgrestest.DSN(t)
+	schema := postgrestest.Schema(t, dsn)
 	j, other := open(t, dsn, Options{Schema: schema}), open(t, dsn, Options{Schema: schema})
 	defer oldMonth(t, other, dsn, schema, 202001)()
 	for i := range 30 {
@@ -362,8 +364,8 @@ func TestBirthInTwoMonths(t *testing.T) {
 
 // Months are dropped while nodes append: no append is refused.
 func TestDropBlocksNoAppend(t *testing.T) {
-	dsn := testDSN(t)
-	schema := testSchema(t, dsn)
+	dsn := postgrestest.DSN(t)
+	schema := postgrestest.Schema(t, dsn)
 	j := open(t, dsn, Options{Schema: schema})
 	const months = 12
 	for i := range months { // each with facts that are hidden
@@ -418,45 +420,5 @@ func appending(t *testing.T, j *Journal) (end func() int64) {
 		close(stop)
 		workers.Wait()
 		return n.load()
-	}
-}
-
-// Roles from before months need not be created again.
-func TestMonthsKeepRights(t *testing.T) {
-	dsn := testDSN(t)
-	schema := testSchema(t, dsn)
-	all, err := steps()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := migrated(t, dsn, schema, all[:7]); err != nil {
-		t.Fatal(err)
-	}
-	c := connect(t, dsn)
-	run := func(sql string) {
-		t.Helper()
-		if _, err := c.Exec(context.Background(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
-			t.Error(err)
-		}
-	}
-	writer, eraser := schema+"_w", schema+"_e"
-	run("SET search_path = " + schema + "; CREATE ROLE " + writer + "; CREATE ROLE " + eraser)
-	t.Cleanup(func() { run("DROP OWNED BY " + writer + ", " + eraser + "; DROP ROLE " + writer + ", " + eraser) })
-	run("GRANT SELECT, INSERT ON facts TO " + writer + "; GRANT SELECT ON facts TO " + eraser + "; GRANT EXECUTE ON FUNCTION sweep(bytea, bytea, bigint) TO " + eraser)
-	if err := migrated(t, dsn, schema, all); err != nil {
-		t.Fatal(err)
-	}
-	run("SELECT make_months()")
-	here := query[string](t, c, "SELECT 'facts_' || month_of(now())")
-	for what, want := range map[string]bool{
-		"has_table_privilege('" + writer + "', 'births', 'INSERT')": true, "has_table_privilege('" + writer + "', 'births', 'DELETE')": false,
-		"has_table_privilege('" + writer + "', '" + here + "', 'INSERT')": true, "has_table_privilege('" + writer + "', '" + here + "', 'UPDATE')": false,
-		"has_table_privilege('" + eraser + "', '" + here + "', 'INSERT')": false, "has_table_privilege('" + eraser + "', '" + here + "', 'SELECT')": true,
-		"has_function_privilege('" + writer + "', 'make_months()', 'EXECUTE')": true, "has_function_privilege('" + writer + "', 'drop_month(int)', 'EXECUTE')": false,
-		"has_function_privilege('" + eraser + "', 'drop_month(int)', 'EXECUTE')": true,
-	} {
-		if query[bool](t, c, "SELECT "+what) != want {
-			t.Errorf("%s is not %v", what, want)
-		}
 	}
 }

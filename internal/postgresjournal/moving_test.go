@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -68,9 +69,9 @@ func TestMovingShards(t *testing.T) {
 // moveUpperHalf moves half of the shards from a database that holds all.
 func moveUpperHalf(t *testing.T, ranges []Range, want map[journal.Session]journal.Link) {
 	t.Helper()
-	from, to := connect(t, ranges[0].DSN), connect(t, ranges[1].DSN)
+	from, to := postgrestest.Connect(t, ranges[0].DSN), postgrestest.Connect(t, ranges[1].DSN)
 	for s := range want {
-		if n := query[int](t, from, "SELECT floodmark.shard_of($1, $2)", []byte(s.Tenant), []byte(s.ID)); n != ShardOf(s) {
+		if n := postgrestest.Query[int](t, from, "SELECT floodmark.shard_of($1, $2)", []byte(s.Tenant), []byte(s.ID)); n != ShardOf(s) {
 			t.Fatalf("%s is in shard %d in SQL and in %d in Go", s, n, ShardOf(s))
 		}
 	}
@@ -95,7 +96,7 @@ func moveUpperHalf(t *testing.T, ranges []Range, want map[journal.Session]journa
 		}
 	}
 	for c, sql := range map[*pgx.Conn]string{
-		from: "UPDATE placement SET last = 2047", to: "UPDATE placement SET first = 2048, fleet = '" + query[string](t, from, "SELECT fleet FROM placement") + "'",
+		from: "UPDATE placement SET last = 2047", to: "UPDATE placement SET first = 2048, fleet = '" + postgrestest.Query[string](t, from, "SELECT fleet FROM placement") + "'",
 	} {
 		if _, err := c.Exec(t.Context(), sql); err != nil {
 			t.Fatal(err)

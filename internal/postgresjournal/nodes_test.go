@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/floodmark/floodmark/internal/postgres"
 )
 
 // Nodes with the least rights they need see each other and forget silent ones. A role that only
@@ -57,7 +59,7 @@ func TestNodesHearOfEachOther(t *testing.T) {
 		t.Error("more bytes than may be are taken")
 	}
 	want(say("a", strings.Repeat("x", 4096)), "a "+strings.Repeat("x", 4096))
-	if _, err := g.as(t, g.reader).Exec(t.Context(), "SELECT FROM nodes"); !isDenied(err) {
+	if _, err := g.as(t, g.reader).Exec(t.Context(), "SELECT FROM nodes"); !postgres.IsDenied(err) {
 		t.Errorf("a reader of facts reads it: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -100,7 +101,7 @@ func (s *shard) heads(ctx context.Context, after, end journal.Mark) (lists []ite
 		return nil, err
 	}
 	list := func(sql string) iter.Seq2[journal.Head, error] {
-		return s.pages(ctx, "read heads", allTenants, int64(after), func(at int64, n int) (string, []any) {
+		return s.pages(ctx, "read heads", postgres.AllTenants, int64(after), func(at int64, n int) (string, []any) {
 			return sql, []any{at, int64(end), n}
 		})
 	}
@@ -139,7 +140,7 @@ func (s *shard) pages(ctx context.Context, what, tenants string, at int64, next 
 
 // now returns the current number of the order.
 func (s *shard) now(ctx context.Context) (now journal.Mark, err error) {
-	err = s.read(ctx, noTenants, func(ctx context.Context, c *pgxpool.Conn) error {
+	err = s.Read(ctx, postgres.NoTenants, func(ctx context.Context, c *pgxpool.Conn) error {
 		return c.QueryRow(ctx, "SELECT "+nowSQL).Scan(&now)
 	})
 	return now, err
@@ -149,7 +150,7 @@ func (s *shard) now(ctx context.Context) (now journal.Mark, err error) {
 // The transaction is rolled back, so that its commit does not wait for a replica; the sequence
 // keeps its position.
 func (s *shard) horizon(ctx context.Context, least journal.Mark) (end journal.Mark, err error) {
-	err = s.read(ctx, noTenants, func(ctx context.Context, c *pgxpool.Conn) error {
+	err = s.Read(ctx, postgres.NoTenants, func(ctx context.Context, c *pgxpool.Conn) error {
 		tx, err := c.Begin(ctx)
 		if err != nil {
 			return err
@@ -182,7 +183,7 @@ func lockBarrier(ctx context.Context, tx pgx.Tx) error {
 // recent yields a tenant's sessions, the last written first, like heads.
 func (s *shard) recent(ctx context.Context, tenant string) (lists []iter.Seq2[journal.Head, error], err error) {
 	var end int64
-	err = s.read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
+	err = s.Read(ctx, postgres.TenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
 		return c.QueryRow(ctx, newestSQL, []byte(tenant)).Scan(&end)
 	})
 	if err != nil {
@@ -193,7 +194,7 @@ func (s *shard) recent(ctx context.Context, tenant string) (lists []iter.Seq2[jo
 		return nil, err
 	}
 	list := func(sql string) iter.Seq2[journal.Head, error] {
-		return s.pages(ctx, "read recent sessions", tenantList(tenant), math.MaxInt64, func(at int64, n int) (string, []any) {
+		return s.pages(ctx, "read recent sessions", postgres.TenantList(tenant), math.MaxInt64, func(at int64, n int) (string, []any) {
 			return sql, []any{[]byte(tenant), end, at, n}
 		})
 	}
@@ -204,7 +205,7 @@ func (s *shard) recent(ctx context.Context, tenant string) (lists []iter.Seq2[jo
 }
 
 func (s *shard) writtenPage(ctx context.Context, tenants, sql string, args ...any) (page []written, err error) {
-	err = s.read(ctx, tenants, func(ctx context.Context, c *pgxpool.Conn) error {
+	err = s.Read(ctx, tenants, func(ctx context.Context, c *pgxpool.Conn) error {
 		rows, err := c.Query(ctx, sql, args...)
 		if err != nil {
 			return err
@@ -215,7 +216,7 @@ func (s *shard) writtenPage(ctx context.Context, tenants, sql string, args ...an
 			var seq, id int64
 			err := row.Scan(&tenant, &session, &seq, &hash, &w.At, &id, &w.last)
 			w.Session = journal.Session{Tenant: string(tenant), ID: floodmark.SessionID(session)}
-			w.Link, w.Mark = linkOf(seq, hash), journal.Mark(id)
+			w.Link, w.Mark = postgres.LinkOf(seq, hash), journal.Mark(id)
 			return w, err
 		})
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -42,7 +43,7 @@ func wantNames(t testing.TB, got []journal.Head, want ...string) {
 }
 
 func TestOrderOfWriting(t *testing.T) {
-	j := open(t, testDSN(t), Options{})
+	j := open(t, postgrestest.DSN(t), Options{})
 	at := func(tenant, id string) journal.Session {
 		return journal.Session{Tenant: tenant, ID: floodmark.SessionID(id)}
 	}
@@ -78,7 +79,7 @@ func TestOrderOfWriting(t *testing.T) {
 }
 
 func TestOrderOverManyPages(t *testing.T) {
-	j := open(t, testDSN(t), Options{})
+	j := open(t, postgrestest.DSN(t), Options{})
 	const n = 2*pageHeads + 100
 	first := record(t, session("first"), journal.Link{}, n, "x")
 	appendOK(t, j, first)
@@ -90,9 +91,10 @@ func TestOrderOverManyPages(t *testing.T) {
 
 // Numbers are assigned before the commit: a late commit is not skipped.
 func TestHeadsWaitForWhoCommitsLate(t *testing.T) {
-	dsn := testDSN(t)
+	dsn := postgrestest.DSN(t)
 	j := open(t, dsn, Options{})
-	late, err := j.shards[0].writers.Acquire(t.Context())
+	writers, _ := j.shards[0].Pools()
+	late, err := writers.Acquire(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,8 +115,8 @@ func TestHeadsWaitForWhoCommitsLate(t *testing.T) {
 		heads = collect(t, j.Heads(context.Background(), 0))
 		read.Store(true)
 	})
-	look := connect(t, dsn)
-	for !query[bool](t, look, "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid)))", tx.Conn().PgConn().PID()) {
+	look := postgrestest.Connect(t, dsn)
+	for !postgrestest.Query[bool](t, look, "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid)))", tx.Conn().PgConn().PID()) {
 		if read.Load() {
 			t.Error("it did not wait")
 			break

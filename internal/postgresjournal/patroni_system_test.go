@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/journal/journaltest"
 )
@@ -62,7 +63,7 @@ func TestJournalBehindPatroni(t *testing.T) {
 		schemas := map[journal.Journal]string{}
 		journaltest.RunWith(t, journaltest.Options{
 			Open: func(t *testing.T) journal.Journal {
-				schema := testSchema(t, os.Getenv("FLOODMARK_POSTGRES_DSN"))
+				schema := postgrestest.Schema(t, os.Getenv("FLOODMARK_POSTGRES_DSN"))
 				j := open(t, dsn, Options{Schema: schema, Timeout: busyTimeout})
 				schemas[j] = schema
 				return j

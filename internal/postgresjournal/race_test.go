@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 )
 
 // nodes opens the same journal several times, as several programs would.
 func nodes(t *testing.T, n int, opts Options) []*Journal {
-	dsn := testDSN(t)
-	opts.Schema = testSchema(t, dsn)
+	dsn := postgrestest.DSN(t)
+	opts.Schema = postgrestest.Schema(t, dsn)
 	all := make([]*Journal, n)
 	var opening sync.WaitGroup
 	for i := range all {
@@ -185,18 +186,18 @@ func TestRefusedDoesNotFailItsGroup(t *testing.T) {
 // Two that take each other's word into their own, at the same time, wait for each
 // other in one order. Otherwise the server ends one of them after a second.
 func TestWordsOfTwoAreMetInOneOrder(t *testing.T) {
-	dsn := testDSN(t)
+	dsn := postgrestest.DSN(t)
 	key := floodmark.DigestOf("x")
 	const turns = 25
 	deadlocks := func() int {
-		c := connect(t, dsn)
+		c := postgrestest.Connect(t, dsn)
 		defer c.Close(context.Background())
-		return query[int](t, c, "SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()")
+		return postgrestest.Query[int](t, c, "SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()")
 	}
 	before := deadlocks()
 	var both sync.WaitGroup
 	names := []floodmark.SessionID{"a", "b"}
-	schema := testSchema(t, dsn)
+	schema := postgrestest.Schema(t, dsn)
 	all := make([]*Journal, len(names))
 	for i := range all {
 		all[i] = open(t, dsn+" application_name="+schema, Options{Schema: schema, Timeout: busyTimeout})
@@ -226,7 +227,7 @@ func TestWordsOfTwoAreMetInOneOrder(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	until(t, connect(t, dsn), "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = $1)", schema)
+	until(t, postgrestest.Connect(t, dsn), "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE application_name = $1)", schema)
 	if n := deadlocks() - before; n != 0 {
 		t.Errorf("the server ended %d of them", n)
 	}

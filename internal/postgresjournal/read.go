@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -40,7 +41,7 @@ func (s *shard) begin(ctx context.Context, session journal.Session) (start journ
 	var hash, body, stoneHash, note []byte
 	var trust, secrecy, why *string
 	var lies *int
-	err = s.read(ctx, tenantList(session.Tenant), func(ctx context.Context, c *pgxpool.Conn) error {
+	err = s.Read(ctx, postgres.TenantList(session.Tenant), func(ctx context.Context, c *pgxpool.Conn) error {
 		return c.QueryRow(ctx, beginSQL, []byte(session.Tenant), []byte(session.ID)).
 			Scan(&seq, &hash, &body, &stoneSeq, &stoneHash, &trust, &secrecy, &at, &why, &note, &lies)
 	})
@@ -51,7 +52,7 @@ func (s *shard) begin(ctx context.Context, session journal.Session) (start journ
 		s.homes.set(session, month(*lies))
 	}
 	if stoneSeq != nil {
-		t := &journal.Tombstone{Session: session, Link: linkOf(*stoneSeq, stoneHash), At: *at, Why: *why, Note: note}
+		t := &journal.Tombstone{Session: session, Link: postgres.LinkOf(*stoneSeq, stoneHash), At: *at, Why: *why, Note: note}
 		// An unknown word is an error, and the mark stays the safest.
 		var errTrust, errSecrecy error
 		t.Mark.Trust, errTrust = floodmark.ParseTrust(*trust)
@@ -62,16 +63,9 @@ func (s *shard) begin(ctx context.Context, session journal.Session) (start journ
 		start.Tombstone, start.Link = t, t.Link
 	}
 	if seq != nil {
-		start.Link, start.Snapshot = linkOf(*seq, hash), body
+		start.Link, start.Snapshot = postgres.LinkOf(*seq, hash), body
 	}
 	return start, nil
-}
-
-// linkOf makes a link. The table's hashes all have the right length.
-func linkOf(seq int64, hash []byte) journal.Link {
-	l := journal.Link{Seq: uint64(seq)}
-	copy(l.Hash[:], hash)
-	return l
 }
 
 // readSQL also yields the entry with number $3, without its body, because the next one follows its
@@ -108,7 +102,7 @@ func (s *shard) entries(ctx context.Context, session journal.Session, after uint
 	var first journal.Link
 	for n := 0; ; n++ {
 		var p page
-		err := s.read(ctx, tenantList(session.Tenant), func(ctx context.Context, c *pgxpool.Conn) (err error) {
+		err := s.Read(ctx, postgres.TenantList(session.Tenant), func(ctx context.Context, c *pgxpool.Conn) (err error) {
 			p, err = s.readHome(ctx, c, session, after)
 			return err
 		})
@@ -175,11 +169,11 @@ func readPage(ctx context.Context, c *pgxpool.Conn, sql string, session journal.
 		if err := rows.Scan(&p.lies, &stone, &stoneHash, &seq, &at, &hash, &kind, &body); err != nil {
 			return p, err
 		}
-		p.stone = linkOf(stone, stoneHash)
+		p.stone = postgres.LinkOf(stone, stoneHash)
 		if seq == nil {
 			break
 		}
-		l := linkOf(*seq, hash)
+		l := postgres.LinkOf(*seq, hash)
 		n++
 		if l.Seq == max(after, p.stone.Seq) {
 			p.prev = &l.Hash
@@ -235,7 +229,7 @@ func (s *shard) postings(ctx context.Context, tenant string, contents []floodmar
 		for i := range part {
 			digests[i] = part[i][:]
 		}
-		err := s.read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
+		err := s.Read(ctx, postgres.TenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
 			rows, err := c.Query(ctx, postingsSQL, []byte(tenant), digests)
 			if err != nil {
 				return err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -39,10 +40,10 @@ func (s *shard) settled(ctx context.Context) error {
 
 // probe makes an empty commit, as durable as an append, within the statement timeout.
 func (s *shard) probe(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	ctx, cancel := context.WithTimeout(ctx, s.Timeout())
 	defer cancel()
-	return s.write(ctx, func(c *pgx.Conn) error {
-		_, err := c.Exec(ctx, settledSQL)
+	return s.Write(ctx, func(c *pgx.Conn) error {
+		_, err := c.Exec(ctx, postgres.SettledSQL)
 		return err
 	})
 }

@@ -53,7 +53,7 @@ func TestALookThatIsSlowDistrustsNobody(t *testing.T) {
 	if err := j.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	turn := shard.primary.turn.Load()
+	turn := shard.GivenUp()
 	s.set("synchronous_standby_names", "nobody")
 	for range 3 {
 		eventually(t, func() bool { // not every process of the server knows it at once
@@ -62,7 +62,7 @@ func TestALookThatIsSlowDistrustsNobody(t *testing.T) {
 			return errors.Is(j.Ready(ctx), context.DeadlineExceeded)
 		})
 	}
-	if now := shard.primary.turn.Load(); now != turn {
+	if now := shard.GivenUp(); now != turn {
 		t.Error("the server is distrusted")
 	}
 	s.set("synchronous_standby_names", "")
@@ -81,11 +81,11 @@ func TestAServerThatHangsIsDistrustedByLooks(t *testing.T) {
 	s := newServer(t)
 	j := open(t, s.dsn, Options{Timeout: 3 * time.Second})
 	s.set("synchronous_standby_names", "nobody")
-	turn := j.shards[0].primary.turn.Load()
+	turn := j.shards[0].GivenUp()
 	eventually(t, func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		return j.Ready(ctx) != nil && j.shards[0].primary.turn.Load() > turn
+		return j.Ready(ctx) != nil && j.shards[0].GivenUp() > turn
 	})
 	s.set("synchronous_standby_names", "") // what is cleaned up is committed, too
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/floodmark/floodmark/internal/postgres"
 )
 
 //go:embed roles.sql
@@ -54,18 +56,18 @@ func initialise(ctx context.Context, ranges []Range, opts Options, roles bool) e
 	}
 	if roles {
 		err = j.each(func(_ int, s *shard) error {
-			return s.write(ctx, func(c *pgx.Conn) error { return s.grant(ctx, c) })
+			return s.Write(ctx, func(c *pgx.Conn) error { return s.grant(ctx, c) })
 		})
 	}
 	return errors.Join(err, j.Close())
 }
 
 func (s *shard) grant(ctx context.Context, c *pgx.Conn) error {
-	_, err := c.Exec(ctx, RolesSQL(s.schema), pgx.QueryExecModeSimpleProtocol)
+	_, err := c.Exec(ctx, RolesSQL(s.Schema()), pgx.QueryExecModeSimpleProtocol)
 	if err == nil {
 		return nil
 	}
-	if isDenied(err) {
+	if postgres.IsDenied(err) {
 		return fmt.Errorf("make the roles (connect as somebody with CREATEROLE who owns the tables, or run the text of «floodmark journal init --print»): %w", err)
 	}
 	return fmt.Errorf("make the roles: %w", err)

@@ -9,6 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postgres"
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/journal/journaltest"
 )
@@ -21,11 +23,11 @@ type guarded struct {
 
 func newGuarded(t testing.TB, schema string) guarded {
 	t.Helper()
-	dsn := testDSN(t)
+	dsn := postgrestest.DSN(t)
 	if err := Init(t.Context(), []Range{{DSN: dsn, Last: Shards - 1}}, Options{Schema: schema}, true); err != nil {
 		t.Fatal(err)
 	}
-	r, c := RolesOf(schema), connect(t, dsn)
+	r, c := RolesOf(schema), postgrestest.Connect(t, dsn)
 	login := func(name string, roles ...string) string {
 		name = schema + "_" + name
 		for _, sql := range []string{"CREATE ROLE " + name + " LOGIN", "GRANT " + strings.Join(roles, ", ") + " TO " + name} {
@@ -36,7 +38,7 @@ func newGuarded(t testing.TB, schema string) guarded {
 		return dsn + " user=" + name
 	}
 	t.Cleanup(func() {
-		c := connect(t, dsn)
+		c := postgrestest.Connect(t, dsn)
 		names := []string{r.Owner, r.Writer, r.Eraser, r.Reader}
 		for _, name := range []string{"o", "w", "e", "r"} {
 			names = append(names, schema+"_"+name)
@@ -52,14 +54,14 @@ func newGuarded(t testing.TB, schema string) guarded {
 
 // newSchema returns an unused name.
 func newSchema(t testing.TB) string {
-	return "guard_" + floodmark.DigestOf(t.Name()+testSchema(t, testDSN(t))).Short()
+	return "guard_" + floodmark.DigestOf(t.Name()+postgrestest.Schema(t, postgrestest.DSN(t))).Short()
 }
 
 // as connects with a login, for tenants.
 func (g guarded) as(t testing.TB, dsn string, tenants ...string) *pgx.Conn {
 	t.Helper()
-	c := connect(t, dsn)
-	if _, err := c.Exec(t.Context(), "SELECT set_config('search_path', $1, false), set_config('floodmark.tenants', $2, false)", g.schema, tenantList(tenants...)); err != nil {
+	c := postgrestest.Connect(t, dsn)
+	if _, err := c.Exec(t.Context(), "SELECT set_config('search_path', $1, false), set_config('floodmark.tenants', $2, false)", g.schema, postgres.TenantList(tenants...)); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -101,13 +103,13 @@ func TestFactsCannotBeChanged(t *testing.T) {
 		"UPDATE facts SET kind = 'x'", "UPDATE facts SET body = '' WHERE seq = 1", "DELETE FROM facts", "DELETE FROM facts WHERE seq = 3", "TRUNCATE facts",
 		"UPDATE tombstones SET seq = seq", "DELETE FROM tombstones", "TRUNCATE tombstones",
 	}
-	for who, dsn := range map[string]string{"writer": g.writer, "eraser": g.eraser, "reader": g.reader, "owner": g.owner, "superuser": testDSN(t)} {
+	for who, dsn := range map[string]string{"writer": g.writer, "eraser": g.eraser, "reader": g.reader, "owner": g.owner, "superuser": postgrestest.DSN(t)} {
 		c := g.as(t, dsn, s.Tenant)
 		for _, sql := range statements {
 			if strings.HasPrefix(sql, "UPDATE tombstones") && (who == "eraser" || who == "owner" || who == "superuser") {
 				continue // setting one anew is erasing; its note must be signed
 			}
-			if tag, err := c.Exec(t.Context(), sql); !isDenied(err) && tag.RowsAffected() > 0 || err == nil && !strings.HasPrefix(sql, "UPDATE") {
+			if tag, err := c.Exec(t.Context(), sql); !postgres.IsDenied(err) && tag.RowsAffected() > 0 || err == nil && !strings.HasPrefix(sql, "UPDATE") {
 				t.Errorf("%s: %s: %v, %v", who, sql, tag, err)
 			}
 		}
@@ -120,7 +122,7 @@ func TestFactsCannotBeChanged(t *testing.T) {
 			"SELECT setval('written', 1)", "UPDATE migrations SET version = 1", "UPDATE placement SET first = 1", "SET ROLE " + RolesOf(g.schema).Owner,
 			"SET session_replication_role = replica", "CREATE OR REPLACE FUNCTION tenants() RETURNS bytea[] LANGUAGE sql AS 'SELECT NULL::bytea[]'",
 		} {
-			if _, err := c.Exec(t.Context(), sql); !isDenied(err) {
+			if _, err := c.Exec(t.Context(), sql); !postgres.IsDenied(err) {
 				t.Errorf("%s: %s: %v", dsn, sql, err)
 			}
 		}
@@ -137,14 +139,14 @@ func TestErasingNeedsItsRole(t *testing.T) {
 	one := record(t, s, journal.Link{}, 3, "one")
 	appendOK(t, writer, one)
 	stone := journal.Tombstone{Session: s, Link: one.Last(), At: 1, Why: "test", Note: []byte("note")}
-	if err := writer.Erase(t.Context(), stone); !isDenied(err) || !strings.Contains(err.Error(), "_eraser") {
+	if err := writer.Erase(t.Context(), stone); !postgres.IsDenied(err) || !strings.Contains(err.Error(), "_eraser") {
 		t.Errorf("a writer erased: %v", err)
 	}
-	if _, err := g.as(t, g.writer, s.Tenant).Exec(t.Context(), "SELECT sweep($1, $2, 3)", []byte(s.Tenant), []byte(s.ID)); !isDenied(err) {
+	if _, err := g.as(t, g.writer, s.Tenant).Exec(t.Context(), "SELECT sweep($1, $2, 3)", []byte(s.Tenant), []byte(s.ID)); !postgres.IsDenied(err) {
 		t.Errorf("a writer swept: %v", err)
 	}
 	// The eraser cannot sweep without a tombstone.
-	if _, err := g.as(t, g.eraser, s.Tenant).Exec(t.Context(), "SELECT sweep($1, $2, 3)", []byte(s.Tenant), []byte(s.ID)); !isDenied(err) {
+	if _, err := g.as(t, g.eraser, s.Tenant).Exec(t.Context(), "SELECT sweep($1, $2, 3)", []byte(s.Tenant), []byte(s.ID)); !postgres.IsDenied(err) {
 		t.Errorf("swept without a tombstone: %v", err)
 	}
 	// Nor with a tombstone of their own making, in a table that hides ours.
@@ -157,14 +159,14 @@ func TestErasingNeedsItsRole(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := own.Exec(t.Context(), "SELECT "+g.schema+".sweep($1, $2, 3)", []byte(s.Tenant), []byte(s.ID)); !isDenied(err) {
+	if _, err := own.Exec(t.Context(), "SELECT "+g.schema+".sweep($1, $2, 3)", []byte(s.Tenant), []byte(s.ID)); !postgres.IsDenied(err) {
 		t.Errorf("swept with a tombstone in a table of their own: %v", err)
 	}
 	eraser := open(t, g.eraser, Options{Schema: g.schema})
 	if err := eraser.Erase(t.Context(), stone); err != nil {
 		t.Fatal(err)
 	}
-	if n := query[int](t, g.as(t, testDSN(t)), "SELECT count(*) FROM facts"); n != 0 {
+	if n := postgrestest.Query[int](t, g.as(t, postgrestest.DSN(t)), "SELECT count(*) FROM facts"); n != 0 {
 		t.Errorf("%d facts are left", n)
 	}
 }
@@ -192,7 +194,7 @@ func TestTenantsAreApart(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, table := range tables {
-			if n := query[int](t, c, "SELECT count(DISTINCT tenant) FROM "+table); n != want {
+			if n := postgrestest.Query[int](t, c, "SELECT count(DISTINCT tenant) FROM "+table); n != want {
 				t.Errorf("as %q: %d tenants in %s, want %d", who, n, table, want)
 			}
 		}
@@ -205,7 +207,7 @@ func TestTenantsAreApart(t *testing.T) {
 		"UPDATE artifacts SET tenant = 'b'",
 		"UPDATE snapshots SET tenant = 'b'",
 	} {
-		if _, err := c.Exec(t.Context(), sql); !isDenied(err) {
+		if _, err := c.Exec(t.Context(), sql); !postgres.IsDenied(err) {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
@@ -231,18 +233,18 @@ func TestAllTenantsAreForReading(t *testing.T) {
 	if _, err := c.Exec(t.Context(), "SET floodmark.tenants = '*'"); err != nil {
 		t.Fatal(err)
 	}
-	if n := query[int](t, c, "SELECT count(DISTINCT tenant) FROM facts"); n != 2 {
+	if n := postgrestest.Query[int](t, c, "SELECT count(DISTINCT tenant) FROM facts"); n != 2 {
 		t.Errorf("%d tenants, want both", n)
 	}
 	for i, sql := range []string{
 		"INSERT INTO facts (tenant, session, seq, at, hash, kind, body) VALUES ('a', 's', 3, 1, decode(repeat('00', 32), 'hex'), 'x', '')",
 		"INSERT INTO contents (tenant, digest, postings) VALUES ('a', decode(repeat('00', 32), 'hex'), '')",
 	} {
-		if _, err := c.Exec(t.Context(), sql); !isDenied(err) {
+		if _, err := c.Exec(t.Context(), sql); !postgres.IsDenied(err) {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
-	if n := query[int](t, c, "SELECT count(*) FROM contents"); n != 0 {
+	if n := postgrestest.Query[int](t, c, "SELECT count(*) FROM contents"); n != 0 {
 		t.Errorf("%d contents, want none", n)
 	}
 }
@@ -274,7 +276,7 @@ func TestTenantsShareACommit(t *testing.T) {
 // A writer finds tables that are too old, and says who must do what.
 func TestWriterDoesNotMigrate(t *testing.T) {
 	g := newGuarded(t, newSchema(t))
-	c := g.as(t, testDSN(t))
+	c := g.as(t, postgrestest.DSN(t))
 	if _, err := c.Exec(t.Context(), "DELETE FROM migrations WHERE version > 3"); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 )
 
 // A server is a PostgreSQL of the test's own, which it may ill-treat.
@@ -36,7 +38,7 @@ func newStandby(t testing.TB, of *server) *server {
 
 func newPlace(t testing.TB) *server {
 	t.Helper()
-	testDSN(t)
+	postgrestest.DSN(t)
 	if testing.Short() {
 		t.Skip("starts a server of its own")
 	}
@@ -71,7 +73,7 @@ func (s *server) script(ctx context.Context, command string, args ...string) str
 // set changes a setting of the running server, and waits until it holds.
 func (s *server) set(name, value string) {
 	s.t.Helper()
-	c := connect(s.t, s.dsn)
+	c := postgrestest.Connect(s.t, s.dsn)
 	defer c.Close(context.Background())
 	for _, sql := range []string{"ALTER SYSTEM SET " + name + " = '" + value + "'", "SELECT pg_reload_conf()"} {
 		if _, err := c.Exec(context.Background(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
@@ -79,7 +81,7 @@ func (s *server) set(name, value string) {
 		}
 	}
 	eventually(s.t, func() bool {
-		return query[string](s.t, c, "SELECT current_setting($1)", name) == value
+		return postgrestest.Query[string](s.t, c, "SELECT current_setting($1)", name) == value
 	})
 	if name == "synchronous_standby_names" && value != "*" {
 		eventually(s.t, func() bool { return s.waits() == (value != "") })
@@ -90,10 +92,10 @@ func (s *server) set(name, value string) {
 // so for all of them, and learns of a setting by itself, perhaps later than others.
 func (s *server) waits() bool {
 	s.t.Helper()
-	look, c := connect(s.t, s.dsn), connect(s.t, s.dsn)
+	look, c := postgrestest.Connect(s.t, s.dsn), postgrestest.Connect(s.t, s.dsn)
 	defer look.Close(context.Background())
 	defer c.Close(context.Background())
-	pid, done := query[int](s.t, c, "SELECT pg_backend_pid()"), make(chan error, 1)
+	pid, done := postgrestest.Query[int](s.t, c, "SELECT pg_backend_pid()"), make(chan error, 1)
 	go func() {
 		_, err := c.Exec(context.Background(), "SELECT pg_logical_emit_message(true, 'test', '')", pgx.QueryExecModeSimpleProtocol)
 		done <- err
@@ -107,9 +109,9 @@ func (s *server) waits() bool {
 			return waited
 		default:
 		}
-		if query[bool](s.t, look, "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'SyncRep')", pid) {
+		if postgrestest.Query[bool](s.t, look, "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'SyncRep')", pid) {
 			waited = true
-			query[bool](s.t, look, "SELECT pg_cancel_backend($1)", pid) // its commit stands
+			postgrestest.Query[bool](s.t, look, "SELECT pg_cancel_backend($1)", pid) // its commit stands
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -103,12 +104,12 @@ func (s *shard) place(ctx context.Context, fleet string) (p place, err error) {
 	if fleet == "" {
 		fleet = rand.Text()
 	}
-	err = s.write(ctx, func(c *pgx.Conn) error {
+	err = s.Write(ctx, func(c *pgx.Conn) error {
 		err := c.QueryRow(ctx, placementSQL).Scan(&p.fleet, &p.first, &p.last)
 		if !errors.Is(err, pgx.ErrNoRows) {
 			return err
 		}
-		if err := actsAs(ctx, c, allTenants); err != nil {
+		if err := postgres.ActsAs(ctx, c, postgres.AllTenants); err != nil {
 			return err
 		}
 		var used bool

@@ -3,13 +3,14 @@ package postgresjournal
 import (
 	"testing"
 
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 )
 
 func TestDatabaseWithoutPreparedTransactions(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	if _, err := connect(t, s.dsn).Exec(t.Context(), "ALTER SYSTEM SET max_prepared_transactions = 0"); err != nil {
+	if _, err := postgrestest.Connect(t, s.dsn).Exec(t.Context(), "ALTER SYSTEM SET max_prepared_transactions = 0"); err != nil {
 		t.Fatal(err)
 	}
 	s.script(t.Context(), "restart")

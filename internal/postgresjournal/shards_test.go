@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/journal/journaltest"
 )
@@ -18,8 +19,8 @@ import (
 // testRanges makes n databases on the test's server and gives each some shards.
 func testRanges(t testing.TB, n int) []Range {
 	t.Helper()
-	dsn := testDSN(t)
-	c := connect(t, dsn)
+	dsn := postgrestest.DSN(t)
+	c := postgrestest.Connect(t, dsn)
 	ranges := make([]Range, n)
 	for i := range ranges {
 		name := strings.ToLower("fm_" + floodmark.DigestOf(t.Name()+fmt.Sprint(i)).Short())
@@ -30,7 +31,7 @@ func testRanges(t testing.TB, n int) []Range {
 			}
 		}
 		t.Cleanup(func() {
-			if _, err := connect(t, dsn).Exec(context.Background(), drop, pgx.QueryExecModeSimpleProtocol); err != nil {
+			if _, err := postgrestest.Connect(t, dsn).Exec(context.Background(), drop, pgx.QueryExecModeSimpleProtocol); err != nil {
 				t.Error(err)
 			}
 		})
@@ -148,7 +149,7 @@ func TestAnotherMappingIsRefused(t *testing.T) {
 	}
 	foreign := openShards(t, ranges, Options{Schema: "other"})
 	foreign.Close()
-	c := connect(t, ranges[1].DSN)
+	c := postgrestest.Connect(t, ranges[1].DSN)
 	if _, err := c.Exec(t.Context(), "UPDATE floodmark.placement SET fleet = (SELECT fleet FROM other.placement) || 'x'"); err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +164,7 @@ func TestUsedDatabaseHoldsAllShards(t *testing.T) {
 	j := openShards(t, []Range{{ranges[0].DSN, 0, 4095}}, Options{})
 	appendOK(t, j, record(t, session("s"), journal.Link{}, 1, "one"))
 	j.Close()
-	if _, err := connect(t, ranges[0].DSN).Exec(t.Context(), "DELETE FROM floodmark.placement"); err != nil {
+	if _, err := postgrestest.Connect(t, ranges[0].DSN).Exec(t.Context(), "DELETE FROM floodmark.placement"); err != nil {
 		t.Fatal(err)
 	}
 	if j, err := OpenShards(t.Context(), ranges, Options{}); err == nil || !strings.Contains(err.Error(), "holds shards 0 to 4095") {
@@ -182,24 +183,24 @@ func TestAbandonedBatches(t *testing.T) {
 		other := record(t, child, lastOf(t, j, child), 1, "child")
 		parts, _ := j.split(batch(one, other))
 		name := parts[0].shard.newName()
-		err := parts[1].shard.write(t.Context(), func(c *pgx.Conn) error { return parts[1].prepare(t.Context(), c, name, 0) })
+		err := parts[1].shard.Write(t.Context(), func(c *pgx.Conn) error { return parts[1].prepare(t.Context(), c, name, 0) })
 		if err != nil {
 			t.Fatal(err)
 		}
 		if committed {
-			err := parts[0].shard.write(t.Context(), func(c *pgx.Conn) error { return parts[0].decide(t.Context(), c, name, 0) })
+			err := parts[0].shard.Write(t.Context(), func(c *pgx.Conn) error { return parts[0].decide(t.Context(), c, name, 0) })
 			if err != nil {
 				t.Fatal(err)
 			}
 		}
-		c := connect(t, ranges[1].DSN)
+		c := postgrestest.Connect(t, ranges[1].DSN)
 		until(t, c, "SELECT NOT EXISTS (SELECT FROM pg_prepared_xacts WHERE starts_with(gid, $1))", name)
 		if there := lastOf(t, j, child) == other.Last(); there != committed {
 			t.Errorf("decided %v, but the child's entry is there: %v", committed, there)
 		}
 		if !committed {
 			// A late decision has no effect any more.
-			err := parts[0].shard.write(t.Context(), func(c *pgx.Conn) error { return parts[0].decide(t.Context(), c, name, 0) })
+			err := parts[0].shard.Write(t.Context(), func(c *pgx.Conn) error { return parts[0].decide(t.Context(), c, name, 0) })
 			if err == nil {
 				t.Error("a batch that was given up was committed")
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -80,7 +81,7 @@ func (j *Journal) spread(ctx context.Context, b journal.Batch, parts []part) err
 	go func() {
 		defer j.spreads.Done()
 		defer func() { <-j.turns }()
-		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), parts[0].shard.timeout)
+		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), parts[0].shard.Timeout())
 		defer cancel()
 		r.err = j.spreadBy(within, parts)
 		close(r.done)
@@ -110,7 +111,7 @@ var errPartly = errors.New("some records do not follow")
 func (j *Journal) spreadBy(ctx context.Context, parts []part) error {
 	moves := maxMoves
 	var why error
-	for pause := firstPause; ; pause = min(2*pause, longPause) {
+	for pause := postgres.FirstPause; ; pause = min(2*pause, postgres.LongPause) {
 		err := j.spreadOnce(ctx, parts)
 		if errors.Is(err, errPartly) || isGone(err) {
 			var moved bool
@@ -128,11 +129,11 @@ func (j *Journal) spreadBy(ctx context.Context, parts []part) error {
 		switch {
 		case err == nil, errors.Is(err, journal.ErrInDoubt):
 			return err
-		case outcomeOf(err) == refused:
+		case postgres.OutcomeOf(err) == postgres.Refused:
 			return failed(err, false)
 		}
-		why = because(why, err, ctx.Err() != nil)
-		if late := sleep(ctx, pause); late != nil {
+		why = postgres.Because(why, err, ctx.Err() != nil)
+		if late := postgres.Sleep(ctx, pause); late != nil {
 			return failed(why, false)
 		}
 	}
@@ -146,16 +147,16 @@ func (j *Journal) spreadOnce(ctx context.Context, parts []part) error {
 	name := home.newName()
 	now, err := home.now(ctx)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errPool, err)
+		return fmt.Errorf("%w: %w", postgres.ErrPool, err)
 	}
 	tried := 0
 	for ; tried < len(parts)-1 && err == nil; tried++ {
 		p := parts[1+tried]
-		err = p.shard.write(ctx, func(c *pgx.Conn) error { return p.prepare(ctx, c, name, now) })
+		err = p.shard.Write(ctx, func(c *pgx.Conn) error { return p.prepare(ctx, c, name, now) })
 	}
 	if err == nil {
-		err = home.write(ctx, func(c *pgx.Conn) error { return parts[0].decide(ctx, c, name, now) })
-		if err != nil && outcomeOf(err) == doubtful && !errors.Is(err, errPartly) {
+		err = home.Write(ctx, func(c *pgx.Conn) error { return parts[0].decide(ctx, c, name, now) })
+		if err != nil && postgres.OutcomeOf(err) == postgres.Doubtful && !errors.Is(err, errPartly) {
 			committed, unknown := home.decision(ctx, name)
 			if unknown != nil {
 				return fmt.Errorf("%w: %w", journal.ErrInDoubt, err)
@@ -231,7 +232,7 @@ func rollback(ctx context.Context, c *pgx.Conn) error {
 func elsewhere(ctx context.Context, parts []part) (some bool, err error) {
 	for _, p := range parts {
 		w := p.shard.writing([]*request{newRequest(p.batch)}, nil)
-		err := p.shard.write(ctx, func(c *pgx.Conn) error {
+		err := p.shard.Write(ctx, func(c *pgx.Conn) error {
 			moved, err := w.moved(ctx, c)
 			some = some || moved
 			return err
@@ -247,13 +248,13 @@ func elsewhere(ctx context.Context, parts []part) (some bool, err error) {
 func present(ctx context.Context, parts []part) error {
 	for _, p := range parts {
 		w := p.shard.writing([]*request{newRequest(p.batch)}, nil)
-		err := p.shard.write(ctx, func(c *pgx.Conn) error {
+		err := p.shard.Write(ctx, func(c *pgx.Conn) error {
 			there, err := w.present(ctx, c)
 			if err == nil && slices.Contains(there, false) {
 				return journal.ErrConflict
 			}
 			if err == nil {
-				_, err = c.Exec(ctx, settledSQL)
+				_, err = c.Exec(ctx, postgres.SettledSQL)
 			}
 			return err
 		})
@@ -297,8 +298,8 @@ func (j *Journal) takeBack(ctx context.Context, words []journal.Artifact) {
 			sessions, seqs = append(sessions, []byte(w.Session)), append(seqs, int64(w.Seq))
 			words.artifacts = append(words.artifacts, artifact{Artifact: w})
 		}
-		return s.write(ctx, func(c *pgx.Conn) error {
-			if err := actsAs(ctx, c, tenantsOf(&words)); err != nil {
+		return s.Write(ctx, func(c *pgx.Conn) error {
+			if err := postgres.ActsAs(ctx, c, tenantsOf(&words)); err != nil {
 				return err
 			}
 			_, err := c.Exec(ctx, takeBackBareSQL, tenants, keys, sessions, seqs)

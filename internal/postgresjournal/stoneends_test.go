@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -29,7 +30,7 @@ func TestErasersHideNoEnd(t *testing.T) {
 		"of nobody":            {[]byte("a"), []byte("t"), 1, other},
 	}
 	for name, args := range tries {
-		if _, err := c.Exec(t.Context(), stoneSQL, args...); !isDenied(err) {
+		if _, err := c.Exec(t.Context(), stoneSQL, args...); !postgres.IsDenied(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -49,7 +50,7 @@ func TestErasersHideNoEnd(t *testing.T) {
 		}
 		r = record(t, s, r.Last(), 1, "y")
 		appendOK(t, j, r)
-		if _, err := tx.Exec(t.Context(), stoneSQL, []byte("a"), []byte("s"), seq, hash); !isDenied(err) {
+		if _, err := tx.Exec(t.Context(), stoneSQL, []byte("a"), []byte("s"), seq, hash); !postgres.IsDenied(err) {
 			t.Errorf("%s: %v", level, err)
 		}
 		if err := tx.Rollback(t.Context()); err != nil {
@@ -59,8 +60,8 @@ func TestErasersHideNoEnd(t *testing.T) {
 	// Nor by a list of tenants that changes within the statement.
 	trick := fmt.Sprintf(`INSERT INTO tombstones (tenant, session, seq, hash, trust, secrecy, at, why, note)
 		SELECT 'a', 's', f.seq, f.hash, 'untrusted', 'secret', 1, set_config('floodmark.tenants', '%s', false), 'forged' FROM facts f
-		WHERE f.session = 's' AND f.seq = 2`, tenantList("b"))
-	if tag, err := c.Exec(t.Context(), trick); !isDenied(err) {
+		WHERE f.session = 's' AND f.seq = 2`, postgres.TenantList("b"))
+	if tag, err := c.Exec(t.Context(), trick); !postgres.IsDenied(err) {
 		t.Errorf("with another list of tenants: %v, %v", tag, err)
 	}
 	if n := len(readAll(t, j, s, journal.Link{})); n != 6 {
@@ -89,7 +90,7 @@ func TestErasersHideNothingBehindATombstone(t *testing.T) {
 		"UPDATE tombstones SET seq = seq", "UPDATE tombstones SET seq = 4", "UPDATE tombstones SET seq = 1", "UPDATE tombstones SET hash = decode(repeat('00', 32), 'hex')",
 		"UPDATE tombstones SET session = 't'",
 	} {
-		if tag, err := c.Exec(t.Context(), sql); !isDenied(err) {
+		if tag, err := c.Exec(t.Context(), sql); !postgres.IsDenied(err) {
 			t.Errorf("%s: %v, %v", sql, tag, err)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/journal/journaltest"
 )
@@ -18,11 +19,11 @@ const busyTimeout = time.Minute
 
 func TestJournal(t *testing.T) {
 	t.Parallel()
-	dsn := testDSN(t)
+	dsn := postgrestest.DSN(t)
 	schemas := map[journal.Journal]string{}
 	journaltest.RunWith(t, journaltest.Options{
 		Open: func(t *testing.T) journal.Journal {
-			schema := testSchema(t, dsn)
+			schema := postgrestest.Schema(t, dsn)
 			j := open(t, dsn, Options{Schema: schema, Timeout: busyTimeout})
 			schemas[j] = schema
 			return j
@@ -39,7 +40,7 @@ func TestJournal(t *testing.T) {
 			if err := j.Close(); err != nil {
 				t.Fatal(err)
 			}
-			c := connect(t, dsn)
+			c := postgrestest.Connect(t, dsn)
 			if _, err := c.Exec(t.Context(), "ALTER TABLE "+schemas[j]+".artifacts NO FORCE ROW LEVEL SECURITY; DELETE FROM "+schemas[j]+".artifacts"); err != nil {
 				t.Fatal(err)
 			}

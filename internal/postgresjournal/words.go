@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -102,7 +103,7 @@ func (s *shard) lookUp(within time.Duration, group []*asking, shared bool) (took
 		most = w.bounds()
 		sql, args = sharedSQL, []any{w.tenants, w.keys, most.each + 1, maxSharedWord, most.all + 1}
 	}
-	err = s.readWithin(context.Background(), within, tenantList(w.names...), func(ctx context.Context, c *pgxpool.Conn) error {
+	err = s.ReadWithin(context.Background(), within, postgres.TenantList(w.names...), func(ctx context.Context, c *pgxpool.Conn) error {
 		for _, a := range group {
 			a.found = nil // of an earlier try
 		}

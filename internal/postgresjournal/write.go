@@ -3,7 +3,6 @@ package postgresjournal
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -135,21 +135,11 @@ FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bytea[]) WITH ORDINALITY
     AS r (tenant, session, seq, hash, no)
 ORDER BY r.no`
 
-// settledSQL writes only a message to the server's log, and its commit waits until everything
-// before it is as durable as the server promises.
-const settledSQL = `SELECT pg_logical_emit_message(true, 'floodmark', '')`
-
-// The pause before a retry.
-const (
-	firstPause = 10 * time.Millisecond
-	longPause  = 500 * time.Millisecond
-)
-
 // settle writes a group and answers each request. An append can be repeated: existing entries are
 // found, and the key waits for what another backend may still commit. So doubt is resolved by
 // retries, as long as there is time.
 func (s *shard) settle(requests []*request) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), s.Timeout())
 	defer cancel()
 	// All writers lock sessions in the same order.
 	slices.SortFunc(requests, func(a, b *request) int {
@@ -160,7 +150,7 @@ func (s *shard) settle(requests []*request) {
 }
 
 func (s *shard) settleBy(ctx context.Context, requests []*request, doubt bool) {
-	pause := firstPause
+	pause := postgres.FirstPause
 	var why error
 	for try := 0; ; try++ {
 		answers, err := s.attempt(ctx, requests)
@@ -170,23 +160,23 @@ func (s *shard) settleBy(ctx context.Context, requests []*request, doubt bool) {
 			}
 			return
 		}
-		how := outcomeOf(err)
-		doubt = doubt || how == doubtful
-		why = because(why, err, ctx.Err() != nil)
+		how := postgres.OutcomeOf(err)
+		doubt = doubt || how == postgres.Doubtful
+		why = postgres.Because(why, err, ctx.Err() != nil)
 		// After a conflict the retry finds out which writer won. A request that is refused, or in
 		// conflict again, is retried alone: the others must not suffer.
-		apart := how == refused || (how == contended && try > 0)
+		apart := how == postgres.Refused || (how == postgres.Contended && try > 0)
 		switch {
 		case apart && len(requests) > 1:
 			for _, r := range requests {
 				s.settleBy(ctx, []*request{r}, doubt)
 			}
 			return
-		case how == refused:
+		case how == postgres.Refused:
 			s.queue.answer(requests[0], failed(err, doubt))
 			return
 		}
-		if how == contended && try == 0 {
+		if how == postgres.Contended && try == 0 {
 			continue // the other has committed by now
 		}
 		select {
@@ -196,18 +186,9 @@ func (s *shard) settleBy(ctx context.Context, requests []*request, doubt bool) {
 			}
 			return
 		case <-time.After(pause):
-			pause = min(2*pause, longPause)
+			pause = min(2*pause, postgres.LongPause)
 		}
 	}
-}
-
-// because returns why all retries failed: a late try that did not begin says less than the one
-// before.
-func because(before, now error, late bool) error {
-	if before != nil && late && outcomeOf(now) == unsent {
-		return before
-	}
-	return now
 }
 
 func failed(err error, doubt bool) error {
@@ -223,7 +204,7 @@ const maxMoves = 3
 // attempt writes a group in one transaction and returns the result of each request.
 func (s *shard) attempt(ctx context.Context, requests []*request) (answers []error, err error) {
 	answers = make([]error, len(requests))
-	err = s.write(ctx, func(c *pgx.Conn) error {
+	err = s.Write(ctx, func(c *pgx.Conn) error {
 		var w *writing
 		for range maxMoves {
 			w = s.writing(requests, nil)
@@ -239,7 +220,7 @@ func (s *shard) attempt(ctx context.Context, requests []*request) (answers []err
 			// dropped, or they exist already, or another entry does.
 			moved, looked := w.moved(ctx, c)
 			if looked != nil {
-				return fmt.Errorf("%w: %w", errAfterwards, looked)
+				return fmt.Errorf("%w: %w", postgres.ErrAfterwards, looked)
 			}
 			if !moved && err != nil {
 				return err
@@ -251,19 +232,16 @@ func (s *shard) attempt(ctx context.Context, requests []*request) (answers []err
 		there, err := w.present(ctx, c)
 		if err == nil && slices.Contains(there, true) {
 			// It may have been committed without waiting for the replica.
-			_, err = c.Exec(ctx, settledSQL)
+			_, err = c.Exec(ctx, postgres.SettledSQL)
 		}
 		if err != nil {
-			return fmt.Errorf("%w: %w", errAfterwards, err)
+			return fmt.Errorf("%w: %w", postgres.ErrAfterwards, err)
 		}
 		fill(answers, requests, there)
 		return nil
 	})
 	return answers, err
 }
-
-// errAfterwards says that the error came after some of the group was written.
-var errAfterwards = errors.New("look at what was written")
 
 // fill answers each request by whether all its records exist.
 func fill(answers []error, requests []*request, there []bool) {

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -114,7 +115,7 @@ func (w *writing) commit(ctx context.Context, c *pgx.Conn) (int64, error) {
 		_, err = c.Exec(ctx, "COMMIT")
 		return n, err
 	}
-	noticesOf(c.PgConn()).tenants = otherTenants // the setting was rolled back
+	postgres.ForgetTenants(c) // the setting was rolled back
 	if back := rollback(ctx, c); back != nil {
 		return 0, errors.Join(err, back)
 	}
@@ -123,12 +124,8 @@ func (w *writing) commit(ctx context.Context, c *pgx.Conn) (int64, error) {
 
 // insert is commit without a transaction of its own, inside another one or for a single round trip.
 func (w *writing) insert(ctx context.Context, c *pgx.Conn) (n int64, err error) {
-	heard := noticesOf(c.PgConn())
-	tenants := heard.tenants
-	if heard.guarded {
-		tenants = tenantsOf(w.parts...)
-	}
-	act := tenants != heard.tenants
+	setting := postgres.SettingOf(c, func() string { return tenantsOf(w.parts...) })
+	act := setting.Needed()
 	if !act && len(w.parts) == 1 && w.parts[0].bare() {
 		tag, err := w.parts[0].exec(ctx, c, w.shard.homes.text(w.parts[0].month))
 		return tag.RowsAffected(), err
@@ -137,8 +134,7 @@ func (w *writing) insert(ctx context.Context, c *pgx.Conn) (n int64, err error) 
 	var batch pgx.Batch
 	var counts []int // which of them add entries
 	if act {
-		heard.tenants = otherTenants
-		batch.Queue(actSQL, tenants)
+		setting.Queue(&batch)
 	}
 	for _, p := range w.parts {
 		counts = append(counts, batch.Len())
@@ -156,7 +152,7 @@ func (w *writing) insert(ctx context.Context, c *pgx.Conn) (n int64, err error) 
 		err = closed
 	}
 	if err == nil {
-		heard.tenants = tenants
+		setting.Done()
 	}
 	return n, err
 }
@@ -172,7 +168,7 @@ func (w *writing) remember() {
 
 // moved looks up the sessions' months, and reports whether any is new.
 func (w *writing) moved(ctx context.Context, c *pgx.Conn) (moved bool, err error) {
-	if err := actsAs(ctx, c, tenantsOf(w.parts...)); err != nil {
+	if err := postgres.ActsAs(ctx, c, tenantsOf(w.parts...)); err != nil {
 		return false, err
 	}
 	rows, err := c.Query(ctx, homesSQL, w.tenants, w.sessions)
@@ -194,7 +190,7 @@ func (w *writing) moved(ctx context.Context, c *pgx.Conn) (moved bool, err error
 
 // present returns for each record whether it exists.
 func (w *writing) present(ctx context.Context, c *pgx.Conn) ([]bool, error) {
-	if err := actsAs(ctx, c, tenantsOf(w.parts...)); err != nil {
+	if err := postgres.ActsAs(ctx, c, tenantsOf(w.parts...)); err != nil {
 		return nil, err
 	}
 	rows, err := c.Query(ctx, presentSQL, w.tenants, w.sessions, w.lastSeqs, w.lasts)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/internal/postgresjournal"
 )
 
@@ -82,7 +83,7 @@ func journalInit(ctx context.Context, c *cli.Console, f initFlags, json bool) er
 // unprepared turns a database's error into a failure on one line. hint is used unless the error has
 // a better one.
 func unprepared(err error, hint string) error {
-	text, better := postgresjournal.Unreached(err)
+	text, better := postgres.Unreached(err)
 	return cli.Refuse(cmp.Or(better, hint), "%s", text)
 }
 

@@ -1,4 +1,4 @@
-package postgresjournal
+package fleetbooks
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -27,7 +28,7 @@ func (b machineBook) Ask(ctx context.Context, tenant string, id machines.ID, at 
 		if err := hasMachine(ctx, tx, tenant, id); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, askSQL, []byte(tenant), string(id), at.UnixNano(), notNull(open))
+		_, err := tx.Exec(ctx, askSQL, []byte(tenant), string(id), at.UnixNano(), postgres.NotNull(open))
 		return err
 	})
 	if err != nil {
@@ -38,12 +39,12 @@ func (b machineBook) Ask(ctx context.Context, tenant string, id machines.ID, at 
 
 // Asked implements [machines.Asking].
 func (b machineBook) Asked(ctx context.Context, tenant string, since time.Time) ([]machines.Asked, error) {
-	if b.j.closed.Load() {
+	if b.closed() {
 		return nil, journal.ErrClosed
 	}
-	parts := make([][]machines.Asked, len(b.j.shards))
-	err := b.j.each(func(i int, s *shard) error {
-		return s.read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
+	parts := make([][]machines.Asked, len(b.databases))
+	err := b.each(func(i int, s *postgres.Database) error {
+		return s.Read(ctx, postgres.TenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
 			rows, err := c.Query(ctx, askedSQL, []byte(tenant), since.UnixNano())
 			if err != nil {
 				return err
@@ -73,7 +74,7 @@ func (b machineBook) Answer(ctx context.Context, tenant string, id machines.ID, 
 		if err := hasMachine(ctx, tx, tenant, id); err != nil {
 			return err
 		}
-		tag, err := tx.Exec(ctx, answerSQL, []byte(tenant), string(id), slot, at.UnixNano(), notNull(answer))
+		tag, err := tx.Exec(ctx, answerSQL, []byte(tenant), string(id), slot, at.UnixNano(), postgres.NotNull(answer))
 		first = tag.RowsAffected() > 0
 		return err
 	})
@@ -85,10 +86,10 @@ func (b machineBook) Answer(ctx context.Context, tenant string, id machines.ID, 
 
 // Answers implements [machines.Asking].
 func (b machineBook) Answers(ctx context.Context, tenant string, ids []machines.ID, since time.Time) (map[machines.ID][][]byte, error) {
-	if b.j.closed.Load() {
+	if b.closed() {
 		return nil, journal.ErrClosed
 	}
-	at := map[*shard][]string{}
+	at := map[*postgres.Database][]string{}
 	for _, id := range ids {
 		at[b.of(id)] = append(at[b.of(id)], string(id))
 	}
@@ -96,12 +97,12 @@ func (b machineBook) Answers(ctx context.Context, tenant string, ids []machines.
 		ID     machines.ID
 		Answer []byte
 	}
-	parts := make([][]answer, len(b.j.shards))
-	err := b.j.each(func(i int, s *shard) error {
+	parts := make([][]answer, len(b.databases))
+	err := b.each(func(i int, s *postgres.Database) error {
 		if len(at[s]) == 0 {
 			return nil
 		}
-		return s.read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
+		return s.Read(ctx, postgres.TenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
 			rows, err := c.Query(ctx, answersSQL, []byte(tenant), at[s], since.UnixNano())
 			if err != nil {
 				return err

@@ -1,4 +1,4 @@
-package postgresjournal
+package fleetbooks
 
 import (
 	"context"
@@ -11,16 +11,17 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/floodmark/floodmark/internal/bundle"
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
 // bundles are stored in the first database: they are few, and belong to no session.
-type bundles struct{ j *Journal }
+type bundles struct{ *Books }
 
 var _ bundle.Store = bundles{}
 
 // Bundles returns the store of the fleet's bundles. It closes with the journal.
-func (j *Journal) Bundles() bundle.Store { return bundles{j} }
+func (b *Books) Bundles() bundle.Store { return bundles{b} }
 
 const (
 	publishSQL    = `INSERT INTO bundles (tenant, version, sealed) VALUES ($1, $2, $3)`
@@ -116,17 +117,17 @@ func (b bundles) rollout(ctx context.Context, tenant, sql string, args ...any) (
 
 // add inserts one row of a tenant. It fails with a conflict if the number is taken or not the next.
 func (b bundles) add(ctx context.Context, tenant, sql string, args ...any) error {
-	if b.j.closed.Load() {
+	if b.closed() {
 		return journal.ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s := b.j.shards[0]
-	ctx, cancel := s.begun(ctx)
+	s := b.databases[0]
+	ctx, cancel := s.Begun(ctx)
 	defer cancel()
-	err := s.write(ctx, func(c *pgx.Conn) error {
-		if err := actsAs(ctx, c, tenantList(tenant)); err != nil {
+	err := s.Write(ctx, func(c *pgx.Conn) error {
+		if err := postgres.ActsAs(ctx, c, postgres.TenantList(tenant)); err != nil {
 			return err
 		}
 		_, err := c.Exec(ctx, sql, append([]any{[]byte(tenant)}, args...)...)
@@ -139,10 +140,10 @@ func (b bundles) add(ctx context.Context, tenant, sql string, args ...any) error
 }
 
 func (b bundles) read(ctx context.Context, tenant, sql string, into []any, args ...any) error {
-	if b.j.closed.Load() {
+	if b.closed() {
 		return journal.ErrClosed
 	}
-	err := b.j.shards[0].read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
+	err := b.databases[0].Read(ctx, postgres.TenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
 		return c.QueryRow(ctx, sql, append([]any{[]byte(tenant)}, args...)...).Scan(into...)
 	})
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -1,4 +1,4 @@
-package postgresjournal
+package fleetbooks
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -37,8 +38,8 @@ func (b machineBook) List(ctx context.Context, tenant string, p machines.Page) (
 	if err != nil {
 		return nil, fmt.Errorf("list machines: %w", err)
 	}
-	parts := make([][]machines.Status, len(b.j.shards))
-	err = b.j.each(func(i int, s *shard) error {
+	parts := make([][]machines.Status, len(b.databases))
+	err = b.each(func(i int, s *postgres.Database) error {
 		var here []string
 		for _, id := range ids {
 			if b.of(machines.ID(id)) == s {
@@ -48,7 +49,7 @@ func (b machineBook) List(ctx context.Context, tenant string, p machines.Page) (
 		if len(here) == 0 {
 			return nil
 		}
-		return s.read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
+		return s.Read(ctx, postgres.TenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
 			rows, err := c.Query(ctx, listMachinesSQL, []byte(tenant), here)
 			if err != nil {
 				return err
@@ -67,13 +68,13 @@ func (b machineBook) List(ctx context.Context, tenant string, p machines.Page) (
 
 // pageOf returns the ids of a page, over all databases.
 func (b machineBook) pageOf(ctx context.Context, tenant string, p machines.Page) ([]string, error) {
-	if b.j.closed.Load() {
+	if b.closed() {
 		return nil, journal.ErrClosed
 	}
 	most := max(0, min(p.Most, machines.MaxPage))
-	parts := make([][]string, len(b.j.shards))
-	err := b.j.each(func(i int, s *shard) error {
-		return s.read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
+	parts := make([][]string, len(b.databases))
+	err := b.each(func(i int, s *postgres.Database) error {
+		return s.Read(ctx, postgres.TenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
 			rows, err := c.Query(ctx, pageMachinesSQL, []byte(tenant), string(p.After), most, p.Joined)
 			if err != nil {
 				return err

@@ -1,4 +1,4 @@
-package postgresjournal
+package fleetbooks
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/floodmark/floodmark/internal/postgres"
 )
 
 // A Node is a node that serves this journal.
@@ -30,9 +32,9 @@ ON CONFLICT (id) DO UPDATE SET at = now(), says = excluded.says`
 
 // Announce stores a node's description, replacing the last one, and returns all nodes, the most
 // recent first. They are in the first database.
-func (j *Journal) Announce(ctx context.Context, id string, says []byte) (list []Node, err error) {
-	err = j.toNodes(ctx, func(ctx context.Context, c *pgx.Conn) error {
-		if _, err := c.Exec(ctx, announceSQL, id, notNull(says)); err != nil {
+func (b *Books) Announce(ctx context.Context, id string, says []byte) (list []Node, err error) {
+	err = b.toNodes(ctx, func(ctx context.Context, c *pgx.Conn) error {
+		if _, err := c.Exec(ctx, announceSQL, id, postgres.NotNull(says)); err != nil {
 			return err
 		}
 		rows, err := c.Query(ctx, nodesSQL, maxNodes)
@@ -54,8 +56,8 @@ func (j *Journal) Announce(ctx context.Context, id string, says []byte) (list []
 }
 
 // Withdraw removes a node's description, when it stops.
-func (j *Journal) Withdraw(ctx context.Context, id string) error {
-	err := j.toNodes(ctx, func(ctx context.Context, c *pgx.Conn) error {
+func (b *Books) Withdraw(ctx context.Context, id string) error {
+	err := b.toNodes(ctx, func(ctx context.Context, c *pgx.Conn) error {
 		_, err := c.Exec(ctx, withdrawSQL, id)
 		return err
 	})
@@ -65,12 +67,12 @@ func (j *Journal) Withdraw(ctx context.Context, id string) error {
 	return nil
 }
 
-func (j *Journal) toNodes(ctx context.Context, f func(context.Context, *pgx.Conn) error) error {
+func (b *Books) toNodes(ctx context.Context, f func(context.Context, *pgx.Conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	s := j.shards[0]
-	ctx, cancel := s.begun(ctx)
+	s := b.databases[0]
+	ctx, cancel := s.Begun(ctx)
 	defer cancel()
-	return s.write(ctx, func(c *pgx.Conn) error { return f(ctx, c) })
+	return s.Write(ctx, func(c *pgx.Conn) error { return f(ctx, c) })
 }

@@ -1,4 +1,4 @@
-package postgresjournal
+package postgres
 
 import (
 	"context"
@@ -46,7 +46,7 @@ func openPool(ctx context.Context, base *pgxpool.Config, p *primary, opts Option
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
-		return nil, hideSecret(err)
+		return nil, HideSecret(err)
 	}
 	if err := pool.Ping(ctx); err != nil {
 		pool.Close()
@@ -94,7 +94,7 @@ func (n *notices) hear(notice *pgconn.Notice) {
 
 func (n *notices) forget() { n.heard = nil }
 
-// warning returns an error that [outcomeOf] treats as doubt. Every warning counts, because their
+// warning returns an error that [OutcomeOf] treats as doubt. Every warning counts, because their
 // texts are translated and have no codes.
 func (n *notices) warning() error {
 	if n.heard == nil {
@@ -178,9 +178,9 @@ func explain(err error) error {
 	return err
 }
 
-// hideSecret keeps a DSN's password out of errors. pgx hides it where it can parse the DSN; where
+// HideSecret keeps a DSN's password out of errors. pgx hides it where it can parse the DSN; where
 // it cannot, the text is left out.
-func hideSecret(err error) error {
+func HideSecret(err error) error {
 	if _, ok := errors.AsType[*pgconn.ParseConfigError](err); ok {
 		return errors.New("the DSN cannot be read (want postgres://user@host/database or host=… user=… dbname=…)")
 	}

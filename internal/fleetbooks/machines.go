@@ -1,4 +1,4 @@
-package postgresjournal
+package fleetbooks
 
 import (
 	"context"
@@ -11,38 +11,39 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
 // A machineBook stores laptops that joined the fleet. Each is in one database, determined by its
 // id.
-type machineBook struct{ j *Journal }
+type machineBook struct{ *Books }
 
 var _ machines.Book = machineBook{}
 
 // Machines returns the book of laptops in the journal's databases.
-func (j *Journal) Machines() machines.Book { return machineBook{j} }
+func (b *Books) Machines() machines.Book { return machineBook{b} }
 
 // of returns the database of a machine.
-func (b machineBook) of(id machines.ID) *shard {
-	return b.j.of(journal.Session{ID: floodmark.SessionID("machine/" + id)})
+func (b machineBook) of(id machines.ID) *postgres.Database {
+	return b.database(journal.Session{ID: floodmark.SessionID("machine/" + id)})
 }
 
 // write runs a short transaction for a tenant, and retries it if a concurrent one made it roll
 // back.
-func (b machineBook) write(ctx context.Context, tenant string, s *shard, f func(context.Context, pgx.Tx) error) error {
-	if b.j.closed.Load() {
+func (b machineBook) write(ctx context.Context, tenant string, s *postgres.Database, f func(context.Context, pgx.Tx) error) error {
+	if b.closed() {
 		return journal.ErrClosed
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	ctx, cancel := s.begun(ctx)
+	ctx, cancel := s.Begun(ctx)
 	defer cancel()
 	var why error
-	for pause := firstPause; ; pause = min(2*pause, longPause) {
-		err := s.write(ctx, func(c *pgx.Conn) error {
-			if err := actsAs(ctx, c, tenantList(tenant)); err != nil {
+	for pause := postgres.FirstPause; ; pause = min(2*pause, postgres.LongPause) {
+		err := s.Write(ctx, func(c *pgx.Conn) error {
+			if err := postgres.ActsAs(ctx, c, postgres.TenantList(tenant)); err != nil {
 				return err
 			}
 			return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return f(ctx, tx) })
@@ -50,13 +51,13 @@ func (b machineBook) write(ctx context.Context, tenant string, s *shard, f func(
 		if err == nil || errors.Is(err, machines.ErrUnknown) {
 			return err
 		}
-		if why = because(why, err, ctx.Err() != nil); ctx.Err() != nil {
+		if why = postgres.Because(why, err, ctx.Err() != nil); ctx.Err() != nil {
 			return why
 		}
-		if o := outcomeOf(err); o != contended && o != unsent {
+		if o := postgres.OutcomeOf(err); o != postgres.Contended && o != postgres.Unsent {
 			return err
 		}
-		if late := sleep(ctx, pause); late != nil {
+		if late := postgres.Sleep(ctx, pause); late != nil {
 			return err
 		}
 	}
@@ -90,7 +91,7 @@ func (b machineBook) Use(ctx context.Context, tenant string, token floodmark.Dig
 	if most < 1 {
 		return false, nil
 	}
-	s := b.j.of(journal.Session{Tenant: tenant, ID: floodmark.SessionID("token/" + token.String())})
+	s := b.database(journal.Session{Tenant: tenant, ID: floodmark.SessionID("token/" + token.String())})
 	err = b.write(ctx, tenant, s, func(ctx context.Context, tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, useTokenSQL, []byte(tenant), token[:], most)
 		ok = tag.RowsAffected() > 0
@@ -108,13 +109,13 @@ FROM machines m LEFT JOIN machine_ends e ON e.tenant = m.tenant AND e.id = m.id 
 
 // Find implements [machines.Book].
 func (b machineBook) Find(ctx context.Context, id machines.ID) (m machines.Machine, state machines.State, err error) {
-	if b.j.closed.Load() {
+	if b.closed() {
 		return m, "", journal.ErrClosed
 	}
 	m.ID = id
 	var tenant, token []byte
 	var at int64
-	err = b.of(id).read(ctx, allTenants, func(ctx context.Context, c *pgxpool.Conn) error {
+	err = b.of(id).Read(ctx, postgres.AllTenants, func(ctx context.Context, c *pgxpool.Conn) error {
 		err := c.QueryRow(ctx, findMachineSQL, string(id)).Scan(&tenant, &m.Name, &m.By, &at, &token, &m.JournalKey, &state)
 		if errors.Is(err, pgx.ErrNoRows) {
 			token, err = nil, nil
@@ -185,7 +186,7 @@ func (b machineBook) Report(ctx context.Context, tenant string, id machines.ID, 
 		if err := hasMachine(ctx, tx, tenant, id); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, reportMachineSQL, []byte(tenant), string(id), at.UnixNano(), notNull(report))
+		_, err := tx.Exec(ctx, reportMachineSQL, []byte(tenant), string(id), at.UnixNano(), postgres.NotNull(report))
 		return err
 	})
 	if err != nil {

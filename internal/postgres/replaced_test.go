@@ -1,28 +1,34 @@
-package postgresjournal
+package postgres
 
 import (
+	"context"
 	"errors"
 	"testing"
 
-	"github.com/floodmark/floodmark"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 )
 
 // After this node has met a promoted server, connections to its predecessor are not used: their
 // answers about other sessions may be stale, and nothing would notice.
 func TestReplacedServersAreNotRead(t *testing.T) {
-	j := open(t, testDSN(t), Options{})
+	dsn := postgrestest.DSN(t)
+	d := open(t, dsn, postgrestest.Schema(t, dsn))
 	look := func() error {
-		_, err := j.Artifacts(t.Context(), "a", []floodmark.Digest{{1}})
-		return err
+		return d.Read(t.Context(), TenantList("a"), func(ctx context.Context, c *pgxpool.Conn) error {
+			_, err := c.Exec(ctx, "SELECT FROM artifacts")
+			return err
+		})
 	}
 	if err := look(); err != nil {
 		t.Fatal(err)
 	}
-	j.shards[0].primary.timeline.Add(1) // as a writer does that met another server
+	d.primary.timeline.Add(1) // as a writer does that met another server
 	if err := look(); !errors.Is(err, errReplaced) {
 		t.Errorf("a server that was replaced was asked: %v", err)
 	}
-	j.shards[0].primary.timeline.Add(-1)
+	d.primary.timeline.Add(-1)
 	if err := look(); err != nil {
 		t.Errorf("the newest server: %v", err)
 	}

@@ -1,4 +1,4 @@
-package postgresjournal
+package fleetbooks
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -21,14 +22,14 @@ LEFT JOIN mirror_heads h ON h.tenant = $1 AND h.machine = $2 AND h.session = s.s
 
 // Heads implements [machines.Book].
 func (b machineBook) Heads(ctx context.Context, tenant string, id machines.ID, sessions []floodmark.SessionID) (links []journal.Link, err error) {
-	if b.j.closed.Load() {
+	if b.closed() {
 		return nil, journal.ErrClosed
 	}
 	names := make([][]byte, len(sessions))
 	for i, s := range sessions {
 		names[i] = []byte(s)
 	}
-	err = b.of(id).read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
+	err = b.of(id).Read(ctx, postgres.TenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
 		rows, err := c.Query(ctx, mirrorHeadsSQL, []byte(tenant), string(id), names)
 		if err != nil {
 			return err
@@ -46,7 +47,7 @@ func mirrorLink(row pgx.CollectableRow) (journal.Link, error) {
 	var seq int64
 	var hash []byte
 	err := row.Scan(&seq, &hash)
-	return linkOf(seq, hash), err
+	return postgres.LinkOf(seq, hash), err
 }
 
 // Add implements [machines.Book]. Concurrent adds to a session wait; of two that begin one, the
@@ -71,7 +72,7 @@ func (b machineBook) Add(ctx context.Context, tenant string, id machines.ID, u m
 			return m.add(ctx, tx, add)
 		}
 		// All of it exists, perhaps committed without waiting for the replica.
-		_, err := tx.Exec(ctx, settledSQL)
+		_, err := tx.Exec(ctx, postgres.SettledSQL)
 		return err
 	})
 	if err != nil {
@@ -105,11 +106,11 @@ func (m mirrored) known(ctx context.Context, tx pgx.Tx, u machines.Upload) (head
 	}
 	links, err := pgx.CollectRows(rows, mirrorLink)
 	known = make(map[uint64]journal.Hash, len(links)+1)
-	known[uint64(seq)] = linkOf(seq, hash).Hash // also where the entry itself was erased
+	known[uint64(seq)] = postgres.LinkOf(seq, hash).Hash // also where the entry itself was erased
 	for _, l := range links {
 		known[l.Seq] = l.Hash
 	}
-	return linkOf(seq, hash), known, err
+	return postgres.LinkOf(seq, hash), known, err
 }
 
 const (
@@ -126,7 +127,7 @@ func (m mirrored) add(ctx context.Context, tx pgx.Tx, add []journal.Entry) error
 	seqs, ats, hashes, kinds, bodies := make([]int64, n), make([]int64, n), make([][]byte, n), make([]string, n), make([][]byte, n)
 	for i := range add {
 		e := &add[i]
-		seqs[i], ats[i], hashes[i], kinds[i], bodies[i] = int64(e.Seq), e.At, e.Hash[:], e.Kind, notNull(e.Body)
+		seqs[i], ats[i], hashes[i], kinds[i], bodies[i] = int64(e.Seq), e.At, e.Hash[:], e.Kind, postgres.NotNull(e.Body)
 	}
 	if _, err := tx.Exec(ctx, mirrorSQL, m.tenant, m.id, m.session, seqs, ats, hashes, kinds, bodies); err != nil {
 		return err
@@ -140,6 +141,12 @@ func (m mirrored) fork(ctx context.Context, tx pgx.Tx, u machines.Upload, at tim
 	_, err := tx.Exec(ctx, forkSQL, m.tenant, m.id, m.session, int64(last.Seq), at.UnixNano(), last.Hash[:], machines.MaxForks)
 	return err
 }
+
+// The limits of one read of a copy.
+const (
+	pageEntries = 512
+	pageBytes   = 8 << 20
+)
 
 const readMirrorSQL = `SELECT seq, at, hash, kind, body FROM mirror
 WHERE tenant = $1 AND machine = $2 AND session = $3 AND seq > $4 ORDER BY seq LIMIT $5`
@@ -184,17 +191,17 @@ const mirrorStoneSQL = `SELECT seq, at, hash, note FROM mirror_stones WHERE tena
 
 // stone is the entry in place of an erased beginning.
 func (b machineBook) stone(ctx context.Context, tenant string, id machines.ID, s floodmark.SessionID) (e journal.Entry, gone bool, err error) {
-	if b.j.closed.Load() {
+	if b.closed() {
 		return e, false, journal.ErrClosed
 	}
-	err = b.of(id).read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
+	err = b.of(id).Read(ctx, postgres.TenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
 		var seq int64
 		var hash []byte
 		err := c.QueryRow(ctx, mirrorStoneSQL, []byte(tenant), string(id), []byte(s)).Scan(&seq, &e.At, &hash, &e.Body)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
-		l := linkOf(seq, hash)
+		l := postgres.LinkOf(seq, hash)
 		e.Seq, e.Hash, e.Kind, gone = l.Seq, l.Hash, machines.GoneKind, err == nil
 		return err
 	})
@@ -204,10 +211,10 @@ func (b machineBook) stone(ctx context.Context, tenant string, id machines.ID, s
 // page reads a part of a copy; more says that there may be others. Laptops send entries of any
 // size, so the bytes are bounded as well.
 func (b machineBook) page(ctx context.Context, tenant string, id machines.ID, s floodmark.SessionID, after uint64) (page []journal.Entry, more bool, err error) {
-	if b.j.closed.Load() {
+	if b.closed() {
 		return nil, false, journal.ErrClosed
 	}
-	err = b.of(id).read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
+	err = b.of(id).Read(ctx, postgres.TenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
 		page, more = nil, false
 		rows, err := c.Query(ctx, readMirrorSQL, []byte(tenant), string(id), []byte(s), int64(after), pageEntries)
 		if err != nil {
@@ -221,7 +228,7 @@ func (b machineBook) page(ctx context.Context, tenant string, id machines.ID, s 
 			if err := rows.Scan(&seq, &e.At, &hash, &e.Kind, &e.Body); err != nil {
 				return err
 			}
-			l := linkOf(seq, hash)
+			l := postgres.LinkOf(seq, hash)
 			e.Seq, e.Hash = l.Seq, l.Hash
 			page = append(page, e)
 			size += len(e.Body)

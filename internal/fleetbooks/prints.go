@@ -1,4 +1,4 @@
-package postgresjournal
+package fleetbooks
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/floodmark/floodmark/internal/postgres"
 )
 
 // A Print is the fingerprint of a key that all nodes of a fleet must share.
@@ -25,17 +27,17 @@ const (
 
 // Recorded returns the fingerprints with a name prefix, of every database, each database's in the
 // order of recording.
-func (j *Journal) Recorded(ctx context.Context, prefix string) (all []Print, err error) {
-	for _, s := range j.shards {
-		if err := s.recorded(ctx, prefix, &all); err != nil {
+func (b *Books) Recorded(ctx context.Context, prefix string) (all []Print, err error) {
+	for _, s := range b.databases {
+		if err := recorded(ctx, s, prefix, &all); err != nil {
 			return nil, fmt.Errorf("read the fingerprints of keys: %w", err)
 		}
 	}
 	return all, nil
 }
 
-func (s *shard) recorded(ctx context.Context, prefix string, all *[]Print) error {
-	return s.write(ctx, func(c *pgx.Conn) error { // of the primary: a standby may lag
+func recorded(ctx context.Context, s *postgres.Database, prefix string, all *[]Print) error {
+	return s.Write(ctx, func(c *pgx.Conn) error { // of the primary: a standby may lag
 		rows, err := c.Query(ctx, recordedSQL, prefix, maxPrints+1)
 		if err != nil {
 			return err
@@ -57,10 +59,10 @@ func (s *shard) recorded(ctx context.Context, prefix string, all *[]Print) error
 
 // Agree compares fingerprints with those recorded in every database, and records missing ones. It
 // returns the recorded ones that differ.
-func (j *Journal) Agree(ctx context.Context, mine []Print) (others []Print, err error) {
-	for _, s := range j.shards {
+func (b *Books) Agree(ctx context.Context, mine []Print) (others []Print, err error) {
+	for _, s := range b.databases {
 		for _, p := range mine {
-			there, err := s.agree(ctx, p)
+			there, err := agree(ctx, s, p)
 			if err != nil {
 				return nil, fmt.Errorf("compare keys with those of other nodes: %w", err)
 			}
@@ -72,9 +74,9 @@ func (j *Journal) Agree(ctx context.Context, mine []Print) (others []Print, err 
 	return others, nil
 }
 
-func (s *shard) agree(ctx context.Context, p Print) (Print, error) {
+func agree(ctx context.Context, s *postgres.Database, p Print) (Print, error) {
 	there := Print{Name: p.Name}
-	err := s.write(ctx, func(c *pgx.Conn) error {
+	err := s.Write(ctx, func(c *pgx.Conn) error {
 		if _, err := c.Exec(ctx, printSQL, p.Name, p.ID, p.Print[:]); err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package postgresjournal
+package fleetbooks
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/machines"
+	"github.com/floodmark/floodmark/internal/postgres"
 	"github.com/floodmark/floodmark/journal"
 )
 
@@ -22,10 +23,10 @@ WHERE h.tenant = $1 AND h.machine = $2 ORDER BY 5 DESC, h.session LIMIT $3`
 
 // Copies implements [machines.Book].
 func (b machineBook) Copies(ctx context.Context, tenant string, id machines.ID, limit int) (list []machines.Copy, err error) {
-	if b.j.closed.Load() {
+	if b.closed() {
 		return nil, journal.ErrClosed
 	}
-	err = b.of(id).read(ctx, tenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
+	err = b.of(id).Read(ctx, postgres.TenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {
 		rows, err := c.Query(ctx, copiesSQL, []byte(tenant), string(id), limit)
 		if err != nil {
 			return err
@@ -34,7 +35,7 @@ func (b machineBook) Copies(ctx context.Context, tenant string, id machines.ID, 
 			var session, hash []byte
 			var seq, at int64
 			err = row.Scan(&session, &seq, &hash, &one.Entries, &at)
-			one.Session, one.Head, one.At = floodmark.SessionID(session), linkOf(seq, hash), time.Unix(0, at).UTC()
+			one.Session, one.Head, one.At = floodmark.SessionID(session), postgres.LinkOf(seq, hash), time.Unix(0, at).UTC()
 			return one, err
 		})
 		return err
@@ -52,13 +53,13 @@ WHERE h.moved < $1 AND coalesce(s.seq, 0) < h.seq LIMIT $2`
 
 // Old implements [machines.Book].
 func (b machineBook) Old(ctx context.Context, since time.Time, limit int) ([]machines.OldCopy, error) {
-	if b.j.closed.Load() {
+	if b.closed() {
 		return nil, journal.ErrClosed
 	}
 	var list []machines.OldCopy
-	for _, s := range b.j.shards {
+	for _, s := range b.databases {
 		var part []machines.OldCopy
-		err := s.read(ctx, allTenants, func(ctx context.Context, c *pgxpool.Conn) error {
+		err := s.Read(ctx, postgres.AllTenants, func(ctx context.Context, c *pgxpool.Conn) error {
 			rows, err := c.Query(ctx, oldCopiesSQL, since, limit-len(list))
 			if err != nil {
 				return err
@@ -67,7 +68,7 @@ func (b machineBook) Old(ctx context.Context, since time.Time, limit int) ([]mac
 				var tenant, session, hash []byte
 				var seq int64
 				err = row.Scan(&tenant, &one.Machine, &session, &seq, &hash)
-				one.Tenant, one.Session, one.Head = string(tenant), floodmark.SessionID(session), linkOf(seq, hash)
+				one.Tenant, one.Session, one.Head = string(tenant), floodmark.SessionID(session), postgres.LinkOf(seq, hash)
 				return one, err
 			})
 			return err
@@ -90,9 +91,9 @@ func (b machineBook) Bury(ctx context.Context, tenant string, id machines.ID, s 
 		if err := hasMachine(ctx, tx, tenant, id); err != nil {
 			return err
 		}
-		return tx.QueryRow(ctx, buryCopySQL, []byte(tenant), string(id), []byte(s), int64(t.Link.Seq), t.Link.Hash[:], t.At, notNull(t.Note)).Scan(&done)
+		return tx.QueryRow(ctx, buryCopySQL, []byte(tenant), string(id), []byte(s), int64(t.Link.Seq), t.Link.Hash[:], t.At, postgres.NotNull(t.Note)).Scan(&done)
 	})
-	if isDenied(err) {
+	if postgres.IsDenied(err) {
 		err = errors.Join(machines.ErrMayNotErase, err)
 	}
 	if err != nil {

@@ -1,4 +1,4 @@
-package postgresjournal
+package postgres
 
 import (
 	"context"

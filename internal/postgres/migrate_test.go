@@ -1,4 +1,4 @@
-package postgresjournal
+package postgres
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"testing/fstest"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/floodmark/floodmark/internal/postgres/postgrestest"
 )
 
 // made makes steps out of texts.
@@ -41,8 +43,8 @@ func migrated(t testing.TB, dsn, schema string, all []step) error {
 }
 
 func TestEightNodesMigrateAtOnce(t *testing.T) {
-	dsn := testDSN(t)
-	schema := testSchema(t, dsn)
+	dsn := postgrestest.DSN(t)
+	schema := postgrestest.Schema(t, dsn)
 	all := made(t,
 		"CREATE TABLE once (n int); INSERT INTO once VALUES (1)",
 		"-- one by one\nDROP INDEX CONCURRENTLY IF EXISTS once_n;\n\nCREATE INDEX CONCURRENTLY once_n ON once (n);\n",
@@ -56,44 +58,27 @@ func TestEightNodesMigrateAtOnce(t *testing.T) {
 		})
 	}
 	nodes.Wait()
-	c := connect(t, dsn)
-	if n := query[int](t, c, "SELECT count(*) FROM "+schema+".once"); n != 2 {
+	c := postgrestest.Connect(t, dsn)
+	if n := postgrestest.Query[int](t, c, "SELECT count(*) FROM "+schema+".once"); n != 2 {
 		t.Errorf("%d rows, want 2: a step was taken twice", n)
 	}
-	if n := query[int](t, c, "SELECT count(*) FROM "+schema+".migrations"); n != 3 {
+	if n := postgrestest.Query[int](t, c, "SELECT count(*) FROM "+schema+".migrations"); n != 3 {
 		t.Errorf("%d steps written down, want 3", n)
 	}
-	if !query[bool](t, c, "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)", schema+".once_n") {
+	if !postgrestest.Query[bool](t, c, "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)", schema+".once_n") {
 		t.Error("the index is not valid")
 	}
-}
-
-func TestEightNodesOpenAtOnce(t *testing.T) {
-	dsn := testDSN(t)
-	schema := testSchema(t, dsn)
-	var nodes sync.WaitGroup
-	for range 8 {
-		nodes.Go(func() {
-			j, err := Open(t.Context(), dsn, Options{Schema: schema, Writers: 1, Readers: 1})
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			j.Close()
-		})
-	}
-	nodes.Wait()
 }
 
 // A migration that must wait for a lock gives up, so that no writer queues behind it, and is
 // retried.
 func TestMigrationDoesNotHoldUpWriters(t *testing.T) {
-	dsn := testDSN(t)
-	schema := testSchema(t, dsn)
+	dsn := postgrestest.DSN(t)
+	schema := postgrestest.Schema(t, dsn)
 	if err := migrated(t, dsn, schema, made(t, "CREATE TABLE busy (n int)")); err != nil {
 		t.Fatal(err)
 	}
-	c := connect(t, dsn)
+	c := postgrestest.Connect(t, dsn)
 	reading, err := c.Begin(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -105,7 +90,7 @@ func TestMigrationDoesNotHoldUpWriters(t *testing.T) {
 	go func() {
 		done <- migrated(t, dsn, schema, made(t, "CREATE TABLE busy (n int)", "ALTER TABLE busy ADD COLUMN m int"))
 	}()
-	other := connect(t, dsn)
+	other := postgrestest.Connect(t, dsn)
 	for range 5 { // each gets through, while the migration waits
 		if _, err := other.Exec(t.Context(), "INSERT INTO "+schema+".busy (n) VALUES (1)"); err != nil {
 			t.Fatal(err)
@@ -120,7 +105,7 @@ func TestMigrationDoesNotHoldUpWriters(t *testing.T) {
 }
 
 func TestOlderProgramOnNewerTables(t *testing.T) {
-	dsn := testDSN(t)
+	dsn := postgrestest.DSN(t)
 	older := made(t, "CREATE TABLE one (n int)")
 	for what, c := range map[string]struct {
 		second string
@@ -130,7 +115,7 @@ func TestOlderProgramOnNewerTables(t *testing.T) {
 		"a step that the older must not live with": {"ALTER TABLE one ADD COLUMN m int", false},
 	} {
 		t.Run(what, func(t *testing.T) {
-			schema := testSchema(t, dsn)
+			schema := postgrestest.Schema(t, dsn)
 			newer := made(t, older[0].text, c.second)
 			for _, all := range [][]step{older, newer, newer} {
 				if err := migrated(t, dsn, schema, all); err != nil {
@@ -146,10 +131,10 @@ func TestOlderProgramOnNewerTables(t *testing.T) {
 
 // A running node stops using the tables when a newer one changes them beyond what it supports.
 func TestRunningNodeNoticesNewerTables(t *testing.T) {
-	dsn := testDSN(t)
-	schema := testSchema(t, dsn)
-	open(t, dsn, Options{Schema: schema})
-	c := connect(t, dsn)
+	dsn := postgrestest.DSN(t)
+	schema := postgrestest.Schema(t, dsn)
+	open(t, dsn, schema)
+	c := postgrestest.Connect(t, dsn)
 	if _, err := c.Exec(t.Context(), "SET search_path = "+schema); err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +150,9 @@ func TestRunningNodeNoticesNewerTables(t *testing.T) {
 	if _, err := c.Exec(t.Context(), "INSERT INTO migrations (version, name, needs) VALUES (901, 'not harmless', 901)"); err != nil {
 		t.Fatal(err)
 	}
-	wantErr(t, checkAll(t.Context(), c, schema), errNewerTables)
+	if err := checkAll(t.Context(), c, schema); !errors.Is(err, errNewerTables) {
+		t.Fatal(err)
+	}
 }
 
 func TestStepsAreNumbered(t *testing.T) {
@@ -180,5 +167,45 @@ func TestStepsAreNumbered(t *testing.T) {
 	}
 	if all, err := steps(); err != nil || len(all) == 0 {
 		t.Errorf("our own: %v", err)
+	}
+}
+
+// Roles from before months need not be created again.
+func TestMonthsKeepRights(t *testing.T) {
+	dsn := postgrestest.DSN(t)
+	schema := postgrestest.Schema(t, dsn)
+	all, err := steps()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := migrated(t, dsn, schema, all[:7]); err != nil {
+		t.Fatal(err)
+	}
+	c := postgrestest.Connect(t, dsn)
+	run := func(sql string) {
+		t.Helper()
+		if _, err := c.Exec(context.Background(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Error(err)
+		}
+	}
+	writer, eraser := schema+"_w", schema+"_e"
+	run("SET search_path = " + schema + "; CREATE ROLE " + writer + "; CREATE ROLE " + eraser)
+	t.Cleanup(func() { run("DROP OWNED BY " + writer + ", " + eraser + "; DROP ROLE " + writer + ", " + eraser) })
+	run("GRANT SELECT, INSERT ON facts TO " + writer + "; GRANT SELECT ON facts TO " + eraser + "; GRANT EXECUTE ON FUNCTION sweep(bytea, bytea, bigint) TO " + eraser)
+	if err := migrated(t, dsn, schema, all); err != nil {
+		t.Fatal(err)
+	}
+	run("SELECT make_months()")
+	here := postgrestest.Query[string](t, c, "SELECT 'facts_' || month_of(now())")
+	for what, want := range map[string]bool{
+		"has_table_privilege('" + writer + "', 'births', 'INSERT')": true, "has_table_privilege('" + writer + "', 'births', 'DELETE')": false,
+		"has_table_privilege('" + writer + "', '" + here + "', 'INSERT')": true, "has_table_privilege('" + writer + "', '" + here + "', 'UPDATE')": false,
+		"has_table_privilege('" + eraser + "', '" + here + "', 'INSERT')": false, "has_table_privilege('" + eraser + "', '" + here + "', 'SELECT')": true,
+		"has_function_privilege('" + writer + "', 'make_months()', 'EXECUTE')": true, "has_function_privilege('" + writer + "', 'drop_month(int)', 'EXECUTE')": false,
+		"has_function_privilege('" + eraser + "', 'drop_month(int)', 'EXECUTE')": true,
+	} {
+		if postgrestest.Query[bool](t, c, "SELECT "+what) != want {
+			t.Errorf("%s is not %v", what, want)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package postgresjournal
+package postgres
 
 import (
 	"context"
@@ -20,6 +20,7 @@ const migrationLock = 0x666c6f6f646d6172
 const (
 	migrationLockTimeout = "1s"
 	migrationPause       = 100 * time.Millisecond
+	maxMigration         = 5 * time.Minute
 )
 
 // migrate migrates the tables if this role may, each step atomically, and refuses unknown tables.
@@ -28,7 +29,7 @@ func migrate(ctx context.Context, base *pgx.ConnConfig, p *primary, opts Options
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, MaxTimeout)
+	ctx, cancel := context.WithTimeout(ctx, maxMigration)
 	defer cancel()
 	config := base.Copy()
 	prepare(config, p)
@@ -113,7 +114,7 @@ func (m *migration) locked(ctx context.Context, f func() error) error {
 		if ours {
 			break
 		}
-		if err := sleep(ctx, migrationPause); err != nil {
+		if err := Sleep(ctx, migrationPause); err != nil {
 			return fmt.Errorf("wait for another node's migration: %w", err)
 		}
 	}
@@ -143,7 +144,7 @@ func (m *migration) forward(ctx context.Context) error {
 			if pg := (*pgconn.PgError)(nil); !errors.As(err, &pg) || pg.Code != "55P03" && pg.Code != "40P01" {
 				return fmt.Errorf("migration %s: %w", s.name, err)
 			}
-			if late := sleep(ctx, migrationPause); late != nil {
+			if late := Sleep(ctx, migrationPause); late != nil {
 				return fmt.Errorf("migration %s: %w", s.name, err)
 			}
 		}
@@ -191,7 +192,8 @@ func (m *migration) take(ctx context.Context, s step) error {
 	})
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+// Sleep waits, and returns an error if ctx ended.
+func Sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
