@@ -21,6 +21,8 @@ type Case struct {
 	Licence []string `json:"licence,omitempty"`
 	// SelfProtected is «yes» or «no»; empty leaves it as it is.
 	SelfProtected string `json:"selfProtected,omitempty"`
+	// Finds is what is found in the call then, besides its effects.
+	Finds floodmark.Finding `json:"finds,omitempty"`
 }
 
 // Cases returns the cases of the tool in words; the first that fits applies.
@@ -28,7 +30,7 @@ func (p *Profile) Cases() []Case {
 	var out []Case
 	for i := range p.cases {
 		w := &p.cases[i]
-		c := Case{When: w.arg + w.test.words(), Effects: slices.Clone(w.effects), Licence: slices.Clone(w.licence)}
+		c := Case{When: w.arg + w.test.words(), Effects: slices.Clone(w.effects), Licence: slices.Clone(w.licence), Finds: w.finds}
 		if w.returns != nil {
 			c.Returns = w.returns.words()
 		}
@@ -61,6 +63,9 @@ func (c Case) String() string {
 		parts = append(parts, "touches the monitor")
 	case "no":
 		parts = append(parts, "leaves the monitor alone")
+	}
+	if c.Finds != "" {
+		parts = append(parts, "finds "+string(c.Finds))
 	}
 	return c.When + ": " + strings.Join(parts, "; ")
 }

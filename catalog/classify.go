@@ -113,6 +113,7 @@ func (c *Catalog) Classify(t floodmark.ToolRef, leaves []hook.Leaf, hints *hook.
 	j.use = Use{Profile: p, Effects: p.effects, Own: p.own, Licence: p.licence}
 	j.returns = p.returns
 	j.protected = p.protected
+	j.find(p.finds, leaves)
 	j.cases(leaves)
 	if p.place.holds(leaves) {
 		j.use.Otherwise, j.use.Effects = j.use.Effects, []floodmark.Effect{floodmark.Write}
@@ -166,6 +167,7 @@ func (j *judge) cases(leaves []hook.Leaf) {
 		w := &p.cases[i]
 		switch w.fits(leaves, j.at) {
 		case partly:
+			j.find(w.finds, leaves)
 			if w.effects != nil {
 				j.add(w.effects...)
 			}
@@ -174,6 +176,7 @@ func (j *judge) cases(leaves []hook.Leaf) {
 			}
 			j.protected = j.protected || w.protected != nil && *w.protected
 		case wholly:
+			j.find(w.finds, leaves)
 			if w.effects != nil {
 				j.use.Effects = w.effects
 			}
@@ -193,6 +196,25 @@ func (j *judge) cases(leaves []hook.Leaf) {
 			return
 		}
 	}
+}
+
+// find adds what a profile or a case finds, about the critical values that the profile does not list
+// as words of its own; without any, about something unknown.
+func (j *judge) find(f floodmark.Finding, leaves []hook.Leaf) {
+	if f == "" {
+		return
+	}
+	things := []string{}
+	for i := range leaves {
+		l := &leaves[i]
+		if a := j.use.Profile.args[l.Top]; a.Role != floodmark.Content && a.Is != IsFlag && l.Kind != hook.Null {
+			things = append(things, l.Value)
+		}
+	}
+	if len(things) == 0 {
+		things = append(things, "")
+	}
+	j.use.Found = j.use.Found.With(f, things...)
 }
 
 // arguments examines every value by its declared meaning.

@@ -22,7 +22,7 @@ func (r *reader) cases(n *yaml.Node, p *Profile) {
 }
 
 func (r *reader) oneCase(n *yaml.Node, p *Profile) when {
-	fs := r.fields(n, "a case", "arg", "in", "host", "path", "command", "given", "sql", "effect", "returns", "licence", "selfProtected")
+	fs := r.fields(n, "a case", "arg", "in", "host", "path", "command", "given", "sql", "effect", "returns", "licence", "selfProtected", "finds")
 	if fs == nil {
 		return when{}
 	}
@@ -46,6 +46,9 @@ func (r *reader) oneCase(n *yaml.Node, p *Profile) when {
 	if l, ok := fs["licence"]; ok {
 		w.licence = r.licence(l.value)
 	}
+	if f, ok := fs["finds"]; ok {
+		w.finds = r.finds(f)
+	}
 	if s, ok := fs["selfProtected"]; ok {
 		does := w.effects
 		if does == nil {
@@ -54,7 +57,7 @@ func (r *reader) oneCase(n *yaml.Node, p *Profile) when {
 		on := r.protected(s, does)
 		w.protected = &on
 	}
-	if w.effects == nil && w.returns == nil && w.licence == nil && w.protected == nil {
+	if w.effects == nil && w.returns == nil && w.licence == nil && w.protected == nil && w.finds == "" {
 		r.fail(n, "missing-key", "add effect: or returns:", "the case changes nothing")
 	}
 	// Only a flag selects and does nothing else: a name or an address that a case tests still

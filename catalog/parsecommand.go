@@ -13,7 +13,7 @@ import (
 func (r *reader) commandList(f *File, list *yaml.Node) {
 	for _, n := range r.items(list, "commands") {
 		fs := r.fields(n, "a command", "command", "about", "effect", "returns", "operands", "flags", "options", "values", "adds", "loads", "hooks",
-			"repository", "stdin", "registry", "here", "tells", "before", "own", "installs", "selfProtected", "branch", "starts", "stops")
+			"repository", "stdin", "registry", "here", "tells", "before", "own", "installs", "selfProtected", "branch", "starts", "stops", "finds")
 		if fs == nil {
 			continue
 		}
@@ -79,6 +79,9 @@ func (r *reader) commandBody(n *yaml.Node, fs map[string]field) shellscan.Entry 
 	}
 	if f, ok := fs["installs"]; ok {
 		e.Installs = r.flag(f.value, "installs")
+	}
+	if f, ok := fs["finds"]; ok {
+		e.Finds = r.finds(f)
 	}
 	if f, ok := fs["selfProtected"]; ok {
 		e.Protected = r.protected(f, e.Effects)

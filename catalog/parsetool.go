@@ -8,12 +8,13 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/filenames"
+	"github.com/floodmark/floodmark/internal/finding"
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
 func (r *reader) tool(n *yaml.Node, d defaults) *Profile {
 	fs := r.fields(n, "a tool", "tool", "about", "effect", "returns", "caution", "licence", "args", "when",
-		"agent", "server", "own", "remote", "pays", "repository", "commits", "selfProtected", "store", "fresh", "ownPlace", "attaches")
+		"agent", "server", "own", "remote", "pays", "repository", "commits", "selfProtected", "store", "fresh", "ownPlace", "attaches", "finds")
 	if fs == nil {
 		return nil
 	}
@@ -41,6 +42,9 @@ func (r *reader) tool(n *yaml.Node, d defaults) *Profile {
 		if p.attaches = strings.ToLower(r.text(f.value, "attaches")); len(p.attaches) > filenames.MaxWord {
 			r.fail(f.value, "too-large", "", "attaches is longer than %d letters", filenames.MaxWord)
 		}
+	}
+	if f, ok := fs["finds"]; ok {
+		p.finds = r.finds(f)
 	}
 	if f, ok := fs["fresh"]; ok {
 		p.fresh = valuesOf(r.texts(f.value, "fresh"))
@@ -99,6 +103,12 @@ func (r *reader) pays(f field, effects []floodmark.Effect) bool {
 		r.fail(f.key, "conflict", "write effect: send, or leave pays: out", "money that is paid reaches somebody else")
 	}
 	return on
+}
+
+// finds reads what is found in a call besides its effects: a line of internal/finding.
+func (r *reader) finds(f field) floodmark.Finding {
+	known, _, _ := finding.Shipped() // of no table, every word is unknown
+	return floodmark.Finding(r.oneOf(f.value, "finds", known.Words()))
 }
 
 // protected reads whether a tool or case changes how the agent is watched. It is refused for one

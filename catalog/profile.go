@@ -39,6 +39,8 @@ type Profile struct {
 	// protected: the tool changes how the agent is watched (its settings, hooks or plugins), with
 	// any arguments. In YAML: selfProtected.
 	protected bool
+	// finds is what is found in each call besides its effects.
+	finds floodmark.Finding
 	// written is the digest of a policy's own profile; zero for others.
 	written floodmark.Digest
 }
@@ -168,6 +170,7 @@ type when struct {
 	// protected replaces the profile's own; nil keeps it. A tool that is protected as a whole can
 	// name its harmless cases.
 	protected *bool
+	finds     floodmark.Finding // beside the profile's own
 	// selectors is the argument, if it only selects this case.
 	selectors []string
 }

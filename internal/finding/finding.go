@@ -59,6 +59,7 @@ type Line struct {
 const (
 	byPath    = "path"
 	byPackage = "package"
+	byName    = "name"
 )
 
 // A Table holds the lines. It never changes. The nil Table holds none, and refuses every finding.
@@ -82,8 +83,8 @@ func Parse(data []byte) (*Table, error) {
 		switch {
 		case l.Finding == "" || l.Reason == "" || l.Rule == "" || l.Says == "" || l.Does == "" || l.Ends == "":
 			return nil, fmt.Errorf("read findings: line %d (%s) leaves out its finding, reason, rule, says, does or ends", i+1, l.Finding)
-		case !slices.Contains([]string{"", byPath, byPackage}, l.Settled):
-			return nil, fmt.Errorf("read findings: %s is settled by %q, which is neither path nor package", l.Finding, l.Settled)
+		case !slices.Contains([]string{"", byPath, byPackage, byName}, l.Settled):
+			return nil, fmt.Errorf("read findings: %s is settled by %q, which is neither path, package nor name", l.Finding, l.Settled)
 		case slices.ContainsFunc(t.lines[:i], func(o Line) bool { return o.Finding == l.Finding }):
 			return nil, fmt.Errorf("read findings: %s has two lines", l.Finding)
 		}
@@ -113,6 +114,16 @@ func (t *Table) Line(f floodmark.Finding) Line {
 		Finding: f, Reason: floodmark.Unjudged, Rule: "findings", Says: unknown, Runs: true, Does: unknown,
 		Ends: "nothing: this version does not know what was found, so update Floodmark",
 	}
+}
+
+// Words returns the findings that have a line.
+func (t *Table) Words() (words []string) {
+	if t != nil {
+		for _, l := range t.lines {
+			words = append(words, string(l.Finding))
+		}
+	}
+	return words
 }
 
 // index returns the place of a line, or -1.

@@ -143,6 +143,23 @@ func TestSettled(t *testing.T) {
 	}
 }
 
+// A package and a name are settled by themselves alone, never by what the session made.
+func TestSettledByName(t *testing.T) {
+	for _, by := range []string{"package", "name"} {
+		known, err := finding.Parse([]byte("- {finding: a, settled: " + by + ", reason: rule, rule: r, says: s, does: d, ends: e}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for thing, want := range map[string]bool{"x": false, "/p/x": true, "": true} {
+			got := known.Unsettled(finding.List{}.With("a", thing), "/p",
+				func(name, role string) bool { return (name == "x" || name == "") && role == by }, func(string) bool { return true })
+			if (len(got) == 1) != want {
+				t.Errorf("%q by %s: %v", thing, by, got)
+			}
+		}
+	}
+}
+
 // A call that is judged again has what was not settled then.
 func TestStill(t *testing.T) {
 	known, f := table(t), floodmark.DeletesFolder

@@ -3,6 +3,9 @@
 package linefinds
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/fetching"
 	"github.com/floodmark/floodmark/internal/finding"
@@ -15,5 +18,27 @@ func Of(r *shellscan.Report) finding.List {
 	if r.InteractiveShell {
 		list = list.With(floodmark.TakesCommands, "")
 	}
-	return list.With(floodmark.FetchesPackage, fetching.Packages(r)...).With(floodmark.DeletesFolder, folders(r)...)
+	list = list.With(floodmark.FetchesPackage, fetching.Packages(r)...).With(floodmark.DeletesFolder, folders(r)...)
+	for i := range r.Parts {
+		for _, e := range r.Parts[i].Entries {
+			if e.Finds != "" {
+				list = list.With(e.Finds, operands(r.Parts[i].Words, e.Words)...)
+			}
+		}
+	}
+	return list
+}
+
+// operands are the words of a command besides its first ones and its options. Where there are none,
+// or more than were kept, one of them is unknown.
+func operands(words, first []string) (list []string) {
+	for _, w := range words[min(1, len(words)):] {
+		if !strings.HasPrefix(w, "-") && !slices.Contains(first, w) {
+			list = append(list, w)
+		}
+	}
+	if len(list) == 0 || len(words) >= shellscan.MaxPartWords {
+		list = append(list, "")
+	}
+	return list
 }

@@ -110,14 +110,14 @@ type Entry struct {
 	Stdin Role
 	// Here: without operands the command reads the folder it works in.
 	Here bool
-	// Tells: the command prints variables, histories or stores of keys.
-	Tells bool
-	// Installs: the operands name published packages.
-	Installs  bool
-	Own       bool // the command works on the owner's own service
-	Protected bool // the command starts an agent without its hooks, or touches the monitor
-	// Branch: the command starts an agent that reports to the monitor, unless something in the line
-	// prevents that.
+	// Tells: it prints variables, histories or stores of keys.
+	Tells     bool
+	Installs  bool              // its operands name published packages
+	Finds     floodmark.Finding // what is found in it besides its effects
+	Own       bool              // works on the owner's own service
+	Protected bool              // starts an agent without its hooks, or touches the monitor
+	// Branch: it starts an agent that reports to the monitor, unless something takes it off that
+	// path.
 	Branch bool
 	// Starts: the words may be another command, which is not followed.
 	Starts bool
