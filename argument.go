@@ -26,6 +26,10 @@ func (r *Role) UnmarshalText(b []byte) error {
 	return err
 }
 
+// CommandAddress is the path of an address in a command line. It is an argument of its own, so
+// that every rule on addresses applies to a shell too. No argument of an agent may have this name.
+const CommandAddress = "url of the command"
+
 // A Whence says where the value of an argument was found.
 // Smaller is safer: the zero value is [Nowhere].
 type Whence uint8

@@ -68,7 +68,7 @@ func (q Question) Brief() Brief {
 // line in full.
 func (q Question) inCommand(i int) bool {
 	c := q.command()
-	return c >= 0 && q.whole(c) && q.Action.Arguments[i].Path == urlOfCommand && q.warning(i) == "" && !q.chosen(i)
+	return c >= 0 && q.whole(c) && q.Action.Arguments[i].Path == floodmark.CommandAddress && q.warning(i) == "" && !q.chosen(i)
 }
 
 // warnings returns the warnings about single values, each once.

@@ -365,8 +365,8 @@ func (q Question) rows(brief bool) (list []row, left int, hides bool) {
 // nothing else is known of that address.
 func (q Question) within(i int) bool {
 	a := q.Action.Arguments[i]
-	return a.Path == urlOfCommand && a.Whence == floodmark.Nowhere && slices.ContainsFunc(q.Action.Arguments[:i], func(b floodmark.Argument) bool {
-		return b.Path != urlOfCommand && a.Shown != "" && strings.Contains(b.Shown, a.Shown)
+	return a.Path == floodmark.CommandAddress && a.Whence == floodmark.Nowhere && slices.ContainsFunc(q.Action.Arguments[:i], func(b floodmark.Argument) bool {
+		return b.Path != floodmark.CommandAddress && a.Shown != "" && strings.Contains(b.Shown, a.Shown)
 	})
 }
 

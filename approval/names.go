@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/floodmark/floodmark"
 )
 
 // maxName is the longest name that is split into words, in bytes.
@@ -31,16 +33,13 @@ func inWords(name string) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// urlOfCommand is the path of an argument that is an address inside a command line.
-const urlOfCommand = "url of the command"
-
 // commonName returns a clearer name for an argument with a common but unclear name.
 func commonName(words string) (string, bool) {
 	for _, c := range [...]struct{ name, usual string }{
 		{"to", "recipient"},
 		{"cc", "copy to"},
 		{"bcc", "hidden copy to"},
-		{urlOfCommand, "address in it"},
+		{floodmark.CommandAddress, "address in it"},
 		{"url", "web address"},
 		{"uri", "web address"},
 		{"id", "number"},

@@ -141,6 +141,9 @@ func (w *walker) word() string {
 
 // add appends one value. An empty object or list is a value of its own.
 func (w *walker) add(l Leaf) error {
+	if l.Top == floodmark.CommandAddress {
+		return errors.New("an argument has the name of an address in a command line")
+	}
 	if len(w.leaves) == MaxLeaves {
 		return fmt.Errorf("more than %d values", MaxLeaves)
 	}

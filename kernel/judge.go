@@ -57,7 +57,7 @@ func (st *step) judge(c hook.Call, in *Context) *judged {
 	st.letOut(j)
 	st.asksOwn(&j.use, leaves, ctx.Mark)
 	for _, address := range j.use.URLs {
-		leaves = append(leaves, hook.Leaf{Path: urlOfCommand, Top: urlOfCommand, Value: address})
+		leaves = append(leaves, hook.Leaf{Path: floodmark.CommandAddress, Top: floodmark.CommandAddress, Value: address})
 	}
 	j.leaves = leaves
 	st.fromShell(j, c.Hints, ctx.Mark)
@@ -175,13 +175,9 @@ func once(about catalog.Arg, leaf hook.Leaf, a floodmark.Argument) bool {
 	return about.Is == catalog.IsCode && !a.Pieced && len(leaf.Value) <= maxCode && leaf.Value != "" && strings.Trim(leaf.Value, "0123456789") == ""
 }
 
-// urlOfCommand names an address inside a command line: it is looked at as an
-// argument of its own, or a shell would be the way around every rule on URLs.
-const urlOfCommand = "url of the command"
-
 // argument is what is known about a value of a call.
 func argument(use catalog.Use, leaf hook.Leaf) catalog.Arg {
-	if leaf.Top == urlOfCommand {
+	if leaf.Top == floodmark.CommandAddress {
 		return catalog.Arg{Role: floodmark.Critical, Is: catalog.IsURL, Needs: floodmark.Owner}
 	}
 	return use.Arg(leaf.Top)

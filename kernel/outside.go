@@ -23,7 +23,7 @@ func (st *step) plants(j *judged, tr *provenance.Tracer) string {
 	}
 	for _, leaf := range j.leaves {
 		about := argument(j.use, leaf)
-		if leaf.Kind != hook.String || leaf.Top == urlOfCommand || about.Role != floodmark.Content && about.Is != catalog.IsCommand && about.Is != catalog.IsPatch {
+		if leaf.Kind != hook.String || leaf.Top == floodmark.CommandAddress || about.Role != floodmark.Content && about.Is != catalog.IsCommand && about.Is != catalog.IsPatch {
 			continue
 		}
 		for host := range hostnames.In(leaf.Value) {

@@ -18,7 +18,7 @@ func pattern(j *judged) string {
 	if j.basis.Undescribed || j.use.Profile.Commits() || slices.Contains(effects, floodmark.Run) || slices.Contains(effects, floodmark.Admin) {
 		return ""
 	}
-	if n := len(j.action.Arguments); n > 0 && j.action.Arguments[n-1].Path == urlOfCommand {
+	if n := len(j.action.Arguments); n > 0 && j.action.Arguments[n-1].Path == floodmark.CommandAddress {
 		return "" // a command line has more to say than its addresses
 	}
 	if len(effects) == 1 && effects[0] == floodmark.Fetch && j.question.Reach.URLArg >= 0 {

@@ -87,7 +87,7 @@ func (st *step) tells(tr *provenance.Tracer, j *judged) (n int) {
 	for i, leaf := range j.leaves {
 		about, host := argument(j.use, leaf), tokens.URLHost(leaf.Value)
 		switch {
-		case j.action.Arguments[i].Whence == floodmark.Stated, usual(about, leaf), about.Is == catalog.IsPath && slices.Contains(j.action.Effects, floodmark.Write), j.use.Looks.Plain && leaf.Top != urlOfCommand:
+		case j.action.Arguments[i].Whence == floodmark.Stated, usual(about, leaf), about.Is == catalog.IsPath && slices.Contains(j.action.Effects, floodmark.Write), j.use.Looks.Plain && leaf.Top != floodmark.CommandAddress:
 		case about.Is == catalog.IsURL && intent.SeenAt(&st.s.Ledger, host, intent.AddressSpans(tr, leaf.Value)):
 			n += cmp.Or(bits.Len(uint(seen)), uncounted)
 		case slices.Contains(j.use.Selectors, leaf.Top):
@@ -186,7 +186,7 @@ func (st *step) fromHost(tr *provenance.Tracer, host, raw string) bool {
 func (st *step) restFromHost(tr *provenance.Tracer, host string, at int, j *judged) bool {
 	args := j.action.Arguments
 	for i, leaf := range j.leaves {
-		if argument(j.use, leaf).Is == catalog.IsPath && slices.Contains(j.action.Effects, floodmark.Write) || j.use.Looks.Plain && leaf.Top != urlOfCommand {
+		if argument(j.use, leaf).Is == catalog.IsPath && slices.Contains(j.action.Effects, floodmark.Write) || j.use.Looks.Plain && leaf.Top != floodmark.CommandAddress {
 			continue // where it is kept here is not told, nor a line that tells its addresses alone
 		}
 		small := usual(argument(j.use, leaf), leaf) || slices.Contains(j.use.Selectors, leaf.Top) || leaf.Kind == hook.Bool || leaf.Kind == hook.Null || leaf.Kind == hook.Number && len(leaf.Value) <= intent.SmallNumber

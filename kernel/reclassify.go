@@ -24,7 +24,7 @@ func (g *guess) reclassify(j *judged) string {
 		return "the tool's server made claims about the call, which were not kept"
 	}
 	n := len(j.leaves)
-	for n > 0 && j.leaves[n-1].Path == urlOfCommand {
+	for n > 0 && j.leaves[n-1].Path == floodmark.CommandAddress {
 		n--
 	}
 	for i, leaf := range j.leaves[:n] {

@@ -143,7 +143,7 @@ func keptLeaves(j *judged) (leaves []hook.Leaf, unkept []string) {
 
 // topOf is the argument a path begins with.
 func topOf(path string) string {
-	if path == urlOfCommand {
+	if path == floodmark.CommandAddress {
 		return path
 	}
 	for i := range len(path) {

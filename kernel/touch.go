@@ -84,7 +84,7 @@ func (st *step) touchedByCommand(j *judged) touch {
 	base, u := st.s.Project, &j.use
 	var lines []string
 	for _, leaf := range j.leaves {
-		if leaf.Kind != hook.String || leaf.Value == "" || leaf.Top == urlOfCommand {
+		if leaf.Kind != hook.String || leaf.Value == "" || leaf.Top == floodmark.CommandAddress {
 			continue
 		}
 		switch a := u.Arg(leaf.Top); a.Is {

@@ -113,7 +113,7 @@ func (st *step) asking(j *judged) (Asking, bool) {
 
 // view is what of a call may be shown.
 func (st *step) view(j *judged) *secret.View {
-	inner := func(l hook.Leaf) bool { return l.Top == urlOfCommand }
+	inner := func(l hook.Leaf) bool { return l.Top == floodmark.CommandAddress }
 	outer := func(l hook.Leaf) bool { return !inner(l) }
 	return st.secrets().View(secret.Call{
 		Tool: j.action.Tool.Name, Use: j.use, Args: st.ev.Call.Args,

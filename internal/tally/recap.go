@@ -156,7 +156,7 @@ const maxWhat = 160
 func What(a *floodmark.Action) string {
 	var said []string
 	for _, arg := range a.Arguments {
-		if arg.Role != floodmark.Content && arg.Shown != "" && arg.Path != "url of the command" {
+		if arg.Role != floodmark.Content && arg.Shown != "" && arg.Path != floodmark.CommandAddress {
 			said = append(said, strings.Join(strings.Fields(arg.Shown), " "))
 		}
 	}
