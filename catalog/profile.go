@@ -39,10 +39,8 @@ type Profile struct {
 	// protected: the tool changes how the agent is watched (its settings, hooks or plugins), with
 	// any arguments. In YAML: selfProtected.
 	protected bool
-	// finds is what is found in each call besides its effects.
-	finds floodmark.Finding
-	// written is the digest of a policy's own profile; zero for others.
-	written floodmark.Digest
+	finds     floodmark.Finding // what is found in each call besides its effects
+	written   floodmark.Digest  // the digest of a policy's own profile; zero for others
 }
 
 // Tools returns the names the profile is for; the last character may be «*».
@@ -121,8 +119,10 @@ const (
 )
 
 func kindsOfArg() []string {
-	return []string{IsURL, IsPath, IsPatch, IsCommand, IsDestination, IsID, IsAmount, IsWhen, IsName, IsSecret, IsFlag,
-		IsText, IsFile, IsField, IsInput, IsCode}
+	return []string{
+		IsURL, IsPath, IsPatch, IsCommand, IsDestination, IsID, IsAmount, IsWhen, IsName, IsSecret, IsFlag,
+		IsText, IsFile, IsField, IsInput, IsCode,
+	}
 }
 
 // returns is the label of a result, or how to find it.

@@ -114,8 +114,10 @@ func TestLeaves(t *testing.T) {
 		}
 	}
 	many := `[` + strings.Repeat(`1,`, hook.MaxLeaves) + `1]`
-	for _, args := range []string{`{`, `{"a":1,"a":2}`, `{} {}`, `{"a":`, strings.Repeat("[", hook.MaxArgsDepth+1), many, `nope`,
-		`{"url of the command":"x"}`, `{"url\u0020of the command":[{"y":1}]}`} {
+	for _, args := range []string{
+		`{`, `{"a":1,"a":2}`, `{} {}`, `{"a":`, strings.Repeat("[", hook.MaxArgsDepth+1), many, `nope`,
+		`{"url of the command":"x"}`, `{"url\u0020of the command":[{"y":1}]}`,
+	} {
 		if got, err := (hook.Call{Args: json.RawMessage(args)}).Leaves(); !errors.Is(err, hook.ErrArgs) {
 			t.Errorf("%.40s: %v, %v", args, got, err)
 		}

@@ -98,12 +98,10 @@ func (s *State) stopped(a floodmark.Action) {
 
 // ranOut forgets the call whose result is here, unless a gateway met it: that
 // may tell of the result later.
-func (s *State) ranOut(n floodmark.NodeID) {
-	src, ok := s.Ledger.Source(n)
-	if !ok || src.Call == "" {
-		return
+func (s *State) ranOut(call floodmark.CallID) {
+	if call != "" {
+		s.keepRunning(func(r Running) bool { return r.Call != call || r.Met != "" })
 	}
-	s.keepRunning(func(r Running) bool { return r.Call != src.Call || r.Met != "" })
 }
 
 // follow takes note of what a gateway met.

@@ -80,7 +80,7 @@ func (st *step) hides(j *judged, leaf hook.Leaf) bool {
 // for measuring auditors. It reports false if the call cannot be read.
 func CaseOf(s *State, r Rules, in Input) (audit.Case, bool) {
 	st := newStep(s, r, in)
-	j := st.judge(in.Event.Call, nil)
+	j := st.judgeCall(in.Event.Call)
 	if j.basis.Unreadable {
 		return audit.Case{}, false
 	}
@@ -98,7 +98,7 @@ func Opine(s *State, r Rules, in Input, o audit.Opinion) (Output, error) {
 	st.ensureOpen()
 	st.ensureRules()
 	st.openTurn()
-	j := st.judge(in.Event.Call, nil)
+	j := st.judgeCall(in.Event.Call)
 	if j.decision.Verdict == floodmark.Audit {
 		f := st.opinionGiven(j, o)
 		st.keep(f)

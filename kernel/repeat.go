@@ -56,10 +56,9 @@ func (s *State) letNoMore() {
 }
 
 // letCame takes note of what a call gave.
-func (s *State) letCame(f floodmark.ContentArrived) {
-	src, _ := s.Ledger.Source(f.Node)
+func (s *State) letCame(f floodmark.ContentArrived, call floodmark.CallID) {
 	for i := range s.Let {
-		if l := &s.Let[i]; src.Call != "" && l.Call == src.Call {
+		if l := &s.Let[i]; call != "" && l.Call == call {
 			l.Came, l.Node = f.Digest, f.Node
 		}
 	}

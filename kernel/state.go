@@ -201,8 +201,9 @@ func (s *State) apply(f floodmark.Fact) error {
 	case floodmark.ActionDecided:
 		s.decided(f)
 	case floodmark.ChildEnded:
-		s.Heard = true
-		return s.adopt(f.Sources)
+		err := s.adopt(f.Sources)
+		s.Heard = s.Heard || err == nil
+		return err
 	case floodmark.ArtifactRead, floodmark.ArtifactWritten, floodmark.ArtifactSettled, floodmark.ArtifactsKept, floodmark.FilesCleaned:
 		return s.artifact(f)
 	case floodmark.Endorsed:
@@ -330,13 +331,13 @@ func (s *State) see(f floodmark.ContentSeen) error {
 func (s *State) arrive(f floodmark.ContentArrived) error {
 	src, _ := s.Ledger.Source(f.Node) // before it arrives it names its call
 	was := s.Ledger.Effective(f.Node)
-	s.Came = s.InTurn
-	s.ranOut(f.Node)
-	s.letCame(f)
-	s.Book.BoxEnded(f, src.Call)
 	if err := s.Ledger.Arrive(f); err != nil {
-		return err
+		return fmt.Errorf("kernel: %w", err)
 	}
+	s.Came = s.InTurn
+	s.ranOut(src.Call)
+	s.letCame(f, src.Call)
+	s.Book.BoxEnded(f, src.Call)
 	now := s.Ledger.Effective(f.Node)
 	if now.Trust < min(was.Trust, floodmark.Local) {
 		s.Book.Fell(src.Call)

@@ -26,7 +26,7 @@ func TestReplayRefuses(t *testing.T) {
 		"gap":              {[]floodmark.Fact{opened, floodmark.ContentSeen{Source: source}}, "fact 1: kernel: "},
 		"gap of a child":   {[]floodmark.Fact{opened, floodmark.ChildEnded{Sources: []floodmark.Source{source}}}, "fact 1: kernel: "},
 		"gap of a parent":  {[]floodmark.Fact{floodmark.SessionForked{Sources: []floodmark.Source{source}}}, "fact 0: kernel: "},
-		"arrived nowhere":  {[]floodmark.Fact{opened, floodmark.ContentArrived{Node: 3}}, "fact 1: "},
+		"arrived nowhere":  {[]floodmark.Fact{opened, floodmark.ContentArrived{Node: 3}}, "fact 1: kernel: "},
 		"nothing":          {[]floodmark.Fact{opened, nil}, "fact 1: kernel: no rule for fact <nil>"},
 		"nothing at first": {[]floodmark.Fact{nil}, "fact 0: kernel: the session was never opened"},
 	} {
@@ -35,12 +35,28 @@ func TestReplayRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
-	s, err := kernel.Replay([]floodmark.Fact{opened})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Apply(floodmark.ContentSeen{Source: source, Text: "never said"}); err == nil || s.Owner != nil {
-		t.Errorf("a refused fact changed the state: %v, %q", err, s.Owner)
+}
+
+// A fact that is refused leaves the state as it was, also while calls are under way.
+func TestARefusedFactChangesNothing(t *testing.T) {
+	source := floodmark.Source{Node: 7, Kind: floodmark.NodeInput}
+	d := newDesk(t, "")
+	d.owner("look")
+	d.call("look", `{"q":"x"}`)
+	before, _ := d.state.Snapshot()
+	for _, f := range []floodmark.Fact{
+		floodmark.ContentSeen{Source: source, Text: "never said"},
+		floodmark.ContentArrived{Node: 3},
+		floodmark.ContentArrived{Node: floodmark.NodeID(d.state.Ledger.Len() - 1), Label: floodmark.Label{Trust: 99}},
+		floodmark.ChildEnded{Sources: []floodmark.Source{source}},
+		floodmark.SessionOpened{Agent: "a"},
+	} {
+		if err := d.state.Apply(f); err == nil {
+			t.Errorf("%T is not refused", f)
+		}
+		if after, _ := d.state.Snapshot(); !reflect.DeepEqual(after, before) {
+			t.Errorf("%T changed the state:\n%s\n%s", f, before, after)
+		}
 	}
 }
 

@@ -115,8 +115,8 @@ type Fork struct {
 
 // Step is the whole monitor in one pure function: given a session and what an
 // agent just told us, it returns the facts to keep and the answer to give.
-// It does not change s; the caller applies the facts once they are safe. With
-// an error the Output is zero, and the zero reply restricts.
+// It does not change s. The caller applies the facts, and passes the reply on only when they are
+// durable. With an error the Output is zero, and the zero reply restricts.
 func Step(s *State, r Rules, in Input) (Output, error) {
 	if err := in.Event.Check(); err != nil {
 		return Output{}, err

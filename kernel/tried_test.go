@@ -128,3 +128,28 @@ func TestTriedAgainWithAHost(t *testing.T) {
 		t.Errorf("%+v", third)
 	}
 }
+
+// A gate outside agrees to a call that runs in a box without a network: the call is then judged
+// as the one that the gate was shown, so nobody is asked about it.
+func TestTriedInABoxBehindAGate(t *testing.T) {
+	for name, change := range map[string]func(*hook.Event){
+		"tried":    func(*hook.Event) {},
+		"mirrored": func(ev *hook.Event) { ev.Locks = []string{"/home/user/work/go.sum"} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := boxDesk(t, "profile: coding\nverifiers: [{name: webhook}]\n")
+			ev := hook.Event{Point: hook.BeforeToolCall, Call: lineCall(t, "go mod tidy && make build"), Boxes: true, Holes: true}
+			change(&ev)
+			out := d.tell(ev)
+			if !out.Reply.Decision.Contained() || out.Verify == nil {
+				t.Fatalf("%+v", out.Reply)
+			}
+			tried, mirror := out.Reply.Tried, out.Reply.Mirror
+			h := kernel.Hearing{Asked: *out.Verify, Answers: []kernel.GateAnswer{yes("webhook")}}
+			out = d.take(kernel.Verify(d.state, d.rules, d.input(ev), h))
+			if !out.Reply.Decision.Contained() || out.Verify != nil || out.Reply.Tried != tried || out.Reply.Mirror != mirror || slices.Contains(effectsOf(out), floodmark.Fetch) {
+				t.Errorf("%+v, effects %v", out.Reply, effectsOf(out))
+			}
+		})
+	}
+}

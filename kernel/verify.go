@@ -154,7 +154,7 @@ func Verify(s *State, r Rules, in Input, h Hearing) (Output, error) {
 	st.ensureOpen()
 	st.ensureRules()
 	st.openTurn()
-	j := st.judge(in.Event.Call, nil)
+	j := st.judgeCall(in.Event.Call)
 	if j.decision.Verdict == floodmark.Audit && h.Case != nil && sameCase(st.auditCase(j), *h.Case) {
 		st.opined(j, st.opinionGiven(j, h.Opinion))
 	}

@@ -234,9 +234,9 @@ type Resource struct {
 	// Challenge replaces the challenge in its answers. Meta changes its metadata.
 	Challenge func() string
 	Meta      func(map[string]any)
-	mu    sync.Mutex // guards shown
-	shown []string
-	next  http.Handler
+	mu        sync.Mutex // guards shown
+	shown     []string
+	next      http.Handler
 }
 
 // NewResource starts a server at /mcp that ends with the test.
