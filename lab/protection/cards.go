@@ -28,7 +28,7 @@ const (
 	Typed                     // typed metadata or the owner's own data
 )
 
-// parseCards reads the cards. They were frozen before anybody looked at the second benchmark.
+// parseCards reads the cards. They were frozen before the second benchmark was looked at.
 func parseCards(data []byte) (Cards, error) {
 	var file struct {
 		Frozen map[string]map[string]struct {

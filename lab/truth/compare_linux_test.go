@@ -52,7 +52,7 @@ func allows(said shellscan.Effect, e effect) bool {
 	case writes:
 		switch said.Kind {
 		case shellscan.Write, shellscan.Delete, shellscan.Admin:
-			// Whoever writes a file may also make the folders above it.
+			// A program that writes a file may also make the folders above it.
 			return matches(said, e.Path) || strings.HasPrefix(said.Path, e.Path+"/")
 		}
 	case deletes:

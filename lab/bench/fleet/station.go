@@ -48,8 +48,8 @@ func (s *station) begin(w work) {
 // load returns the share of the processors' time that was used so far.
 func (s *station) load() float64 { return s.busy / s.clock.now / float64(s.cores) }
 
-// A disk flushes for all who are waiting at once. Whoever arrives during a flush waits for the next
-// one.
+// A disk flushes for all writers that wait at once. A writer that arrives during a flush waits
+// for the next one.
 type disk struct {
 	clock   *clock
 	takes   float64
