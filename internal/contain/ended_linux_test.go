@@ -13,7 +13,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A call that failed in its box and comes again is a question that says what it wanted.
+// A call that failed in its box is asked about when it comes again, and the question says which host
+// it needed.
 func TestACallThatFailedInItsBox(t *testing.T) {
 	h := newHouse(t)
 	c := bash("1", "npm test")
@@ -33,8 +34,8 @@ func TestACallThatFailedInItsBox(t *testing.T) {
 	h.wantIncidents()
 }
 
-// A call that is tried in a box and asked for a host has failed, with any exit code. One that is
-// not tried has succeeded.
+// A call that is only tried in a box has failed if it asked for a host, whatever its exit code. A call
+// that is not only tried has succeeded.
 func TestATryThatDoesNotSayThatItFailed(t *testing.T) {
 	for line, tried := range map[string]bool{"npm prune | tail -2; npm test": true, "npm test": false} {
 		h := newHouse(t)
@@ -60,11 +61,10 @@ func TestATryThatDoesNotSayThatItFailed(t *testing.T) {
 	}
 }
 
-// What a command that failed in its box has changed is known: the rest of the project is
-// what it was.
+// A command that failed in its box marks only the files it changed, because the box knows them.
 func TestARedTestMarksNothing(t *testing.T) {
 	h := newHouseIn(t, ownHome(t))
-	h.now = h.now.AddDate(100, 0, 0) // what was written now was there long before
+	h.now = h.now.AddDate(100, 0, 0) // so that files written now are old
 	h.in("claude-code/today")
 	c := bash("1", "make nothing")
 	r, err := h.redeem(h.before(c).Command)
@@ -94,7 +94,7 @@ func TestAPauseLetsNothingOutOfItsBox(t *testing.T) {
 	h.fails("2", "npm test")
 }
 
-// What the monitor is told of a box is what became of its command.
+// The monitor is told how the command in a box ended.
 func TestHowABoxEnded(t *testing.T) {
 	changes := []boxticket.Change{{Path: "kept"}, {Path: "AGENTS.md", Refused: "it is obeyed"}}
 	for name, c := range map[string]struct {
@@ -116,7 +116,7 @@ func TestHowABoxEnded(t *testing.T) {
 	}
 }
 
-// What deletes and changes inside the project is boxed, because it can be undone.
+// Commands that delete or change files in the project run in a box, because that can be undone.
 func TestDeletingRunsInABox(t *testing.T) {
 	h := newHouse(t)
 	for i, line := range []string{

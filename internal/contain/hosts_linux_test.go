@@ -19,8 +19,8 @@ import (
 
 const place = "api.example:443"
 
-// fails plays a call whose command fails in its box for want of a host, and returns what
-// the box could reach.
+// fails plays a call whose command fails in its box because it cannot reach the wanted hosts. It
+// returns the hosts that the box could reach.
 func (h *house) fails(id, command string, wanted ...string) []string {
 	h.Helper()
 	c := bash(id, command)
@@ -49,7 +49,7 @@ func (h *house) answers(r hook.Reply, offer int) {
 	}
 }
 
-// in lets what follows happen in another session, which reads what a stranger wrote.
+// in continues in another session, which reads a stranger's text.
 func (h *house) in(name floodmark.SessionID) {
 	h.Helper()
 	h.session = name
@@ -71,8 +71,8 @@ func TestAHostIsGrantedToOneCall(t *testing.T) {
 	if hosts := h.fails("3", run); !slices.Equal(hosts, []string{place}) {
 		t.Errorf("%q", hosts)
 	}
-	h.asked(bash("4", run))        // it failed for no host, so it would run outside
-	h.before(bash("5", "ls -l x")) // and nothing is left of the yes
+	h.asked(bash("4", run))        // no missing host made it fail, so it would run outside
+	h.before(bash("5", "ls -l x")) // the approval is used up
 	if hosts := h.fails("6", "go vet ./..."); len(hosts) > 0 {
 		t.Errorf("%q", hosts)
 	}
@@ -137,7 +137,7 @@ func TestAGrantOfAHostEnds(t *testing.T) {
 	}
 }
 
-// What the file says is only where to look.
+// The file only says where to look in the journal, and grants nothing by itself.
 func TestAFileGrantsNothing(t *testing.T) {
 	h := newHouse(t)
 	h.session = session
@@ -154,7 +154,7 @@ func TestAFileGrantsNothing(t *testing.T) {
 	}
 }
 
-// Inside Codex's own sandbox no box reaches anything.
+// Inside Codex's own sandbox a box can reach no host.
 func TestNoHostInASandbox(t *testing.T) {
 	h := newHouse(t)
 	ev := hook.Event{Agent: "codex", Call: bash("1", "true")}

@@ -31,7 +31,7 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A house is a monitor in memory, over a disk of its own, with a door in front of it.
+// A house is a monitor with a journal in memory, a temporary home and a [Door].
 type house struct {
 	*testing.T
 	home, project string
@@ -44,7 +44,7 @@ type house struct {
 	proved        bool
 	now           time.Time
 	calls         int
-	session       floodmark.SessionID // empty: session
+	session       floodmark.SessionID // if empty, the constant session is used
 	// spec changes what a box is made of, if not nil.
 	spec func(*box.Spec) error
 }
@@ -53,14 +53,14 @@ const session = floodmark.SessionID("claude-code/s")
 
 func noon() time.Time { return time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC) }
 
-// ownHome is a folder whose files are taken for the owner's: what lies in /tmp is not.
+// ownHome makes a folder whose files are treated as the owner's. Files in /tmp are not.
 func ownHome(t *testing.T) string {
 	t.Helper()
 	base, err := os.UserHomeDir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	home, err := os.MkdirTemp(base, ".fm-contain-") //nolint:usetesting // it lies in /tmp
+	home, err := os.MkdirTemp(base, ".fm-contain-") //nolint:usetesting // the test's own folder is in /tmp
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func (h *house) write(name, text string) {
 
 func (h *house) tickets() string { return filepath.Join(h.home, "tickets") }
 
-// start starts a monitor over the journal, as after the one before was killed.
+// start starts a new monitor over the same journal, as after a kill.
 func (h *house) start() {
 	h.Helper()
 	m, err := monitor.New(monitor.Config{
@@ -146,7 +146,7 @@ func (h *house) start() {
 	}
 }
 
-// low lets the session read what a stranger wrote.
+// low lets the session read a stranger's text.
 func (h *house) low() {
 	h.Helper()
 	h.tell(hook.Event{Point: hook.SessionStart, Cause: hook.Startup, Project: h.project, Home: h.home})
@@ -184,7 +184,7 @@ func (h *house) after(c hook.Call) hook.Reply {
 	return h.tell(hook.Event{Point: hook.AfterToolCall, Call: c, Result: hook.Result{Text: "ok"}})
 }
 
-// words takes a command line apart as a shell does.
+// words splits a command line as a shell does.
 func (h *house) words(line string) []string {
 	h.Helper()
 	var parts []*syntax.Word
@@ -249,7 +249,7 @@ func (h *house) wantIncidents(want ...string) {
 	}
 }
 
-// asked fails unless a call is a question.
+// asked fails the test unless a person is asked about a call.
 func (h *house) asked(c hook.Call) {
 	h.Helper()
 	if r := h.before(c); r.Decision.Verdict != floodmark.Confirm || r.Command != "" {

@@ -20,7 +20,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// keeps lets the house keep what boxes replace.
+// keeps makes the house keep the files that boxes replace.
 func (h *house) keeps() *undo.Store {
 	h.Helper()
 	s := &undo.Store{Folder: filepath.Join(h.home, "undo"), Quota: undo.Quota, Now: func() time.Time { return h.now }, Lock: h.cfg.Desk.Lock}
@@ -112,7 +112,7 @@ func TestWhatABoxReplacesIsKept(t *testing.T) {
 	}
 }
 
-// A box that wrote nothing, or had no ticket taken, leaves no room.
+// A box that wrote nothing, or whose ticket was never taken, leaves no folder in the store.
 func TestRoomsAreLeft(t *testing.T) {
 	h := newHouse(t)
 	s := h.keeps()
@@ -132,7 +132,7 @@ func TestRoomsAreLeft(t *testing.T) {
 	}
 }
 
-// What is kept ends after a week, and the oldest goes first when there is too much.
+// Kept files are removed after a week. If there are too many, the oldest are removed first.
 func TestKeptWithinAQuota(t *testing.T) {
 	h := newHouse(t)
 	s := h.keeps()
@@ -164,7 +164,7 @@ func TestKeptWithinAQuota(t *testing.T) {
 	}
 }
 
-// What an agent's own tools write over is kept, too.
+// Files that an agent's own tools replace are kept, too.
 func TestWhatAnEditReplacesIsKept(t *testing.T) {
 	h := newHouse(t)
 	s := h.keeps()
@@ -214,7 +214,7 @@ func TestWhatAnEditReplacesIsKept(t *testing.T) {
 	}
 }
 
-// trust is what a new session is worth that reads a file.
+// trust returns the trust of a new session that has read a file.
 func (h *house) trust(id floodmark.SessionID, name string) floodmark.Trust {
 	h.Helper()
 	c := hook.Call{ID: "read", Name: "Read", Args: json.RawMessage(`{"file_path":"` + filepath.Join(h.project, name) + `"}`)}
@@ -235,7 +235,7 @@ func (h *house) trust(id floodmark.SessionID, name string) floodmark.Trust {
 	return v.State.Mark().Trust
 }
 
-// changed is when a file was changed last.
+// changed returns the time of a file's last change.
 func changed(t *testing.T, p string) time.Time {
 	t.Helper()
 	info, err := os.Lstat(p)
@@ -245,15 +245,15 @@ func changed(t *testing.T, p string) time.Time {
 	return time.Unix(info.Sys().(*syscall.Stat_t).Ctim.Unix())
 }
 
-// What is given back has the label that it had before the call, and what was low before
-// stays low. Only a person at a terminal is heard.
+// A restored file has the label that it had before the call, even if that was low. Only a person at a
+// terminal may restore.
 func TestLabelsAreGivenBack(t *testing.T) {
 	h := newHouse(t)
 	s := h.keeps()
 	desk := &owner.Desk{Monitor: h.monitor, Journal: h.journal, Kept: s, Now: func() time.Time { return h.now }}
 	h.write("app/util.go", "package main\n")
 	was := h.trust("claude-code/0", "main.go")
-	// Changes are looked for by the disk's clock, from two seconds before the call on.
+	// Changes are searched by the disk's clock, beginning two seconds before the call.
 	clock := func() time.Time { return changed(t, h.project+"/util.go").Add(2*time.Second + time.Millisecond) }
 	h.now = clock()
 	first := bash("1", "go generate ./...")
@@ -287,13 +287,13 @@ func TestLabelsAreGivenBack(t *testing.T) {
 	h.wantIncidents(owner.Undo, owner.Undo)
 }
 
-// A box that works beside its ticket, as in Codex's sandbox, is undone, too, unless another process
-// wrote there.
+// A box whose working folder is beside its ticket, as in Codex's sandbox, can be undone, too, unless
+// another process wrote into that folder.
 func TestWhatABoxBesideItsTicketReplacesIsKept(t *testing.T) {
 	for _, forged := range []string{"", "in.done", "in.old/0", "in.old/more"} {
 		h := newHouse(t)
 		s := h.keeps()
-		s.Folder = filepath.Join(h.project, "state") // so that it has no room
+		s.Folder = filepath.Join(h.project, "state") // so that the store has no folder for the box
 		c := bash("1", "go generate ./...")
 		given := h.before(c)
 		r, err := h.redeem(given.Command)

@@ -23,7 +23,7 @@ import (
 	"github.com/floodmark/floodmark/internal/mirrorfetch/registrytest"
 )
 
-// A store of npm has one package.
+// An npmStore is a registry of npm with one package.
 type npmStore struct {
 	*registrytest.Registry
 	tarball []byte
@@ -59,14 +59,14 @@ func (s *npmStore) lock() string {
 		base64.StdEncoding.EncodeToString(sum[:]))
 }
 
-// stocked is a house whose boxes have a mirror, and a project with a lock file.
+// stocked returns a house whose boxes have a mirror and whose project has a lock file.
 func stocked(t *testing.T) (*house, *npmStore) {
 	t.Helper()
 	h, s := newHouseIn(t, ownHome(t)), newNpmStore(t)
 	h.session = session
 	h.write("app/package-lock.json", s.lock())
 	h.write("app/package.json", `{"dependencies":{"a":"1.0.0"}}`)
-	h.now = h.now.AddDate(100, 0, 0) // what was written now was there long before
+	h.now = h.now.AddDate(100, 0, 0) // so that files written now are old
 	now := func() time.Time { return h.now }
 	h.cfg.Packages = &mirrordesk.Desk{
 		Fetcher: &mirrorfetch.Fetcher{
@@ -116,8 +116,8 @@ func TestAnInstallHasAMirror(t *testing.T) {
 	}
 }
 
-// Any other command has no mirror, and no packages are fetched. A person is asked where the line
-// says what is fetched, or where; the rest is tried without.
+// Any other command has no mirror, and no packages are fetched for it. A person is asked if the line
+// names what is fetched or a place to fetch from. Other commands are tried without a mirror.
 func TestOtherInstallsHaveNoMirror(t *testing.T) {
 	for name, c := range map[string]struct {
 		line   string
@@ -175,7 +175,8 @@ func TestOtherInstallsHaveNoMirror(t *testing.T) {
 	}
 }
 
-// A registry that has not what is pinned is not asked again at once: the call is tried without.
+// A registry that does not have a pinned package is not asked again soon. The next call is tried
+// without a mirror.
 func TestAMirrorThatCannotBeFilled(t *testing.T) {
 	h, s := stocked(t)
 	s.answer = http.StatusNotFound
@@ -196,7 +197,7 @@ func TestAMirrorThatCannotBeFilled(t *testing.T) {
 	}
 }
 
-// In a session that has read nothing an install is what it was.
+// In a session that has read nothing, an install runs as without Floodmark.
 func TestNoMirrorWhereNobodyIsAsked(t *testing.T) {
 	h, s := stocked(t)
 	h.session = "claude-code/fresh"

@@ -10,12 +10,13 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// What had no box did not run, so it wrote nothing: sessions that come later are not judged by it.
+// A command that got no box did not run and wrote nothing, so it does not mark files for later
+// sessions.
 func TestWhatHadNoBoxWroteNothing(t *testing.T) {
 	h := newHouse(t)
 	h.session = "claude-code/whole"
 	app := h.project
-	h.project = h.home // which holds what boxes keep, so no box can show it
+	h.project = h.home // it contains the state of boxes, so no box can show it
 	h.low()
 	c := bash("1", "npm test")
 	r := h.before(c)

@@ -21,7 +21,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// calm sets the clock so that of what changed in the project only what comes next counts.
+// calm sets the clock so that only later changes in the project are found.
 func (h *house) calm() {
 	h.Helper()
 	last := time.Time{}
@@ -46,7 +46,7 @@ func (h *house) boxed(id string, files map[string]string) {
 	h.after(c)
 }
 
-// writes lets a session that has read nothing write a file by its agent's own tool.
+// writes lets a session that has read nothing write a file with its agent's own tool.
 func (h *house) writes(id, name, text string) {
 	h.Helper()
 	h.calm()
@@ -75,7 +75,7 @@ func (h *house) undoes(q *wire.UndoRequest) *wire.UndoResponse {
 	return a
 }
 
-// ends ends all words below the project, as cleaning does of what is gone.
+// ends ends all records of files in the project, as «floodmark clean» does for files that are gone.
 func (h *house) ends() {
 	h.Helper()
 	err := h.monitor.OnFiles(h.Context(), "", func(_ *kernel.State, in kernel.Input) (kernel.Output, error) {
@@ -86,7 +86,8 @@ func (h *house) ends() {
 	}
 }
 
-// forgets lets the store lose what it knows of calls.
+// forgets removes what the store knows of calls: of about.json what sessions recorded, and for any other
+// name the folder with that file.
 func forgets(t *testing.T, s *undo.Store, name string) {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(s.Folder, "kept", "*", name))
@@ -107,7 +108,8 @@ func forgets(t *testing.T, s *undo.Store, name string) {
 	}
 }
 
-// A stranger's file that is restored is a stranger's, after any words on the path since.
+// A restored file of a stranger is labelled as a stranger's, whatever was recorded about its path
+// since.
 func TestWhatComesBackKeepsItsLabel(t *testing.T) {
 	for name, c := range map[string]struct {
 		do            func(h *house, s *undo.Store)
@@ -159,7 +161,7 @@ func TestWhatComesBackKeepsItsLabel(t *testing.T) {
 	}
 }
 
-// What a command writes without a box is kept, if its line says what that is.
+// A file that a command without a box replaces is kept if the command line names the file.
 func TestWhatAFreeCommandReplacesIsKept(t *testing.T) {
 	for _, line := range []string{
 		"echo x > keep.txt", "> keep.txt", "printf x >| keep.txt", "cat other.txt > keep.txt", "cp other.txt keep.txt", "truncate -s 0 keep.txt",
@@ -177,7 +179,7 @@ func TestWhatAFreeCommandReplacesIsKept(t *testing.T) {
 			continue
 		}
 		keep := filepath.Join(h.project, "keep.txt")
-		if h.write("app/keep.txt", "x"); line == "cp -f other.txt keep.txt" { // which may leave anything there
+		if h.write("app/keep.txt", "x"); line == "cp -f other.txt keep.txt" { // it may leave a file of any kind there
 			if err := errors.Join(os.Remove(keep), os.Symlink("other.txt", keep)); err != nil {
 				t.Fatal(err)
 			}
@@ -194,8 +196,8 @@ func TestWhatAFreeCommandReplacesIsKept(t *testing.T) {
 	}
 }
 
-// Codex tells no end of a patch that its shell would apply: what it replaced is kept when
-// the next call comes, and before that one replaces it again.
+// Codex reports no end of a patch that it applies in place of its shell. The replaced file is kept
+// when the next call comes, before that call can replace it again.
 func TestAPatchWithoutAnEndIsKept(t *testing.T) {
 	for _, patch := range []string{"apply_patch <<'P'\n", "cd . && applypatch <<'P'\n"} {
 		h := newHouse(t)
@@ -223,8 +225,7 @@ func TestAPatchWithoutAnEndIsKept(t *testing.T) {
 	}
 }
 
-// A file that cannot be restored, because it was changed since, is put beside it with the label
-// that it had.
+// If a file was changed since, its old version is put beside it, with the label that it had.
 func TestWhatIsPutBesideKeepsItsLabel(t *testing.T) {
 	h := newHouse(t)
 	h.keeps()

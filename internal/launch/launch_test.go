@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A unit says what is started, and notices who wrote in its file.
+// A unit names the program to start, and an edit of its file by hand is noticed.
 func TestUnits(t *testing.T) {
 	home := t.TempDir()
 	u := (&Unit{Program: "/opt/a b/floodmark", Dir: "/x%", Home: home}).Systemd()
@@ -46,7 +46,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// The end of a log is whole lines.
+// Tail returns whole lines.
 func TestTail(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "log")
 	if err := os.WriteFile(file, []byte("one\ntwo\nthree\n"), 0o600); err != nil {
@@ -84,7 +84,7 @@ func TestStopLeavesOthersAlone(t *testing.T) {
 	}
 }
 
-// Where no manager runs it, the log is a file; systemd keeps its own.
+// Without a service manager the log is a file. With systemd it is the journal.
 func TestLogs(t *testing.T) {
 	s := InBackground(Background{Log: "/l"}, "", func(context.Context) bool { return false })
 	if got := strings.Join(s.LogCommand(5, true), " "); got != "tail -n 5 -f /l" {
@@ -96,8 +96,7 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// manager puts a systemctl on PATH that notes what it is told, and fails where its first
-// words are those of no.
+// manager puts a systemctl on PATH that records its arguments, and fails if they begin with no.
 func manager(t *testing.T, no string) (told func() string) {
 	t.Helper()
 	if runtime.GOOS == "darwin" {
@@ -110,12 +109,12 @@ func manager(t *testing.T, no string) (told func() string) {
 	}
 	t.Setenv("PATH", dir)
 	return func() string {
-		text, _ := os.ReadFile(filepath.Join(dir, "told")) // nothing was told yet
+		text, _ := os.ReadFile(filepath.Join(dir, "told")) // it is missing before the first command
 		return string(text)
 	}
 }
 
-// A manager that answers runs the monitor, from a unit that is written for it.
+// If a manager answers, it runs the monitor from a unit that Floodmark writes.
 func TestByManager(t *testing.T) {
 	told, home := manager(t, "--user cat"), t.TempDir()
 	ready := func(context.Context) bool { return strings.Contains(told(), "enable --now") }
@@ -135,7 +134,8 @@ func TestByManager(t *testing.T) {
 	}
 }
 
-// The unit of a package is used as it is. What a manager refuses is said, and nothing stays.
+// The unit of a package is used as it is. If the manager refuses, the error says why, and no unit is
+// left.
 func TestWhatAManagerRefuses(t *testing.T) {
 	told, home := manager(t, "--user enable"), t.TempDir()
 	s := InBackground(Background{}, filepath.Join(home, "no.sock"), func(context.Context) bool { return false }).ByManager(t.Context(), &Unit{Program: "/f", Home: home})

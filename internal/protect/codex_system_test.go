@@ -26,8 +26,8 @@ func TestCodexOnPath(t *testing.T) {
 	t.Run("no answer", codexThatDoesNotAnswer)
 }
 
-// A Codex that does not answer, or not what we expect, is not waited for; the
-// person is told what to do, and our own hashes are written.
+// If Codex does not answer, or not what we expect, we do not wait longer. The person is told what to
+// do, and the hashes that we computed are written.
 func codexThatDoesNotAnswer(t *testing.T) {
 	for name, script := range map[string]string{
 		"hangs":         `case $1 in --version) echo codex-cli 0.200.0;; *) sleep 660 & sleep 660;; esac`,
@@ -40,7 +40,7 @@ func codexThatDoesNotAnswer(t *testing.T) {
 			b.have("codex")
 			b.fakeCodex(script)
 			within := time.Minute
-			if name == "hangs" || name == "speaks wrong" { // all of it is waited for
+			if name == "hangs" || name == "speaks wrong" { // we wait for Codex until the time is over
 				within = 4 * time.Second
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), within)
@@ -60,8 +60,8 @@ func codexThatDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// Codex's own word counts, also where it differs from what we work out, and
-// status believes it afterwards.
+// The hashes that Codex reports are used even if they differ from those that we compute, and status
+// accepts them afterwards.
 func codexIsBelieved(t *testing.T) {
 	b := newBench(t)
 	files := b.have("codex")
@@ -99,7 +99,7 @@ func codexIsBelieved(t *testing.T) {
 	if b.state("codex") != Protected {
 		t.Error("it was not switched on again")
 	}
-	// So is one whose place changed, because Codex trusts a place.
+	// A hook whose place changed is off, too, because Codex trusts a hook at its place.
 	b.write(files[0].path, strings.Replace(b.read(files[0].path), `"PreToolUse": [`, `"PreToolUse": [ {"hooks": []},`, 1))
 	if b.state("codex") != Changed {
 		t.Error("a hook at another place is not noticed")

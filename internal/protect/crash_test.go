@@ -13,11 +13,10 @@ import (
 	"github.com/floodmark/floodmark/internal/wholefile"
 )
 
-// errKilled stands for kill -9: nothing runs after it.
+// errKilled plays a SIGKILL. Nothing runs after it.
 var errKilled = errors.New("killed")
 
-// kill applies a plan and stops before its nth step. It reports whether there
-// were so many.
+// kill applies a plan and stops before its nth step. It reports whether the plan has so many steps.
 func kill(p *Plan, n int) (killed bool) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -39,8 +38,7 @@ func kill(p *Plan, n int) (killed bool) {
 	return false
 }
 
-// everySort is a home with agents of every sort, with settings that are hard to
-// edit.
+// everySort returns a home with agents of every sort, whose settings are hard to edit.
 func everySort(t *testing.T) *bench {
 	t.Helper()
 	return everySortIn(t, t.TempDir())
@@ -67,8 +65,8 @@ func everySortIn(t *testing.T, dir string) *bench {
 	return b
 }
 
-// Killed at any step, each file is the old or the new one; then protect
-// finishes it, and unprotect undoes it.
+// If protect is killed at any step, each file is either the old or the new one. Then protect can
+// finish, and unprotect can undo everything.
 func TestKilledAtEveryStep(t *testing.T) {
 	whole := everySort(t)
 	before := whole.tree()
@@ -114,7 +112,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 	}
 }
 
-// relocated is the tree of one bench as it would be on another.
+// relocated returns the tree of one bench as it would be in the home of another.
 func relocated(b, of *bench, tree map[string]string) map[string]string {
 	out := map[string]string{}
 	for path, text := range tree {
@@ -136,7 +134,7 @@ func (b *bench) oldOrNew(old, fresh map[string]string, what string) {
 	b.t.Helper()
 	for path, text := range b.tree() {
 		if strings.HasSuffix(path, wholefile.FreshSuffix) {
-			continue // no agent reads it, and the next run clears it away
+			continue // no agent reads this file, and the next run removes it
 		}
 		if text != old[path] && text != fresh[path] {
 			b.t.Fatalf("%s: %s is neither the old nor the new one: %s", what, path, text)
@@ -149,8 +147,8 @@ func (b *bench) oldOrNew(old, fresh map[string]string, what string) {
 	}
 }
 
-// A file that was being written when the power went is no settings file, and the
-// next run clears it away.
+// A file that was being written at a power cut is not used as a settings file, and the next run
+// removes it.
 func TestHalfAFileIsCleared(t *testing.T) {
 	b := newBench(t)
 	path := b.have("gemini-cli")[0].path
@@ -166,7 +164,8 @@ func TestHalfAFileIsCleared(t *testing.T) {
 	}
 }
 
-// Two at a time would take each other's work for a person's.
+// Only one process at a time may change settings, because two would treat each other's changes as a
+// person's.
 func TestOneAtATime(t *testing.T) {
 	b := newBench(t)
 	b.have("pi")
@@ -187,7 +186,7 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
-// What changed between looking and writing is not overwritten.
+// A file that was changed after the plan was made is not overwritten.
 func TestChangedMeanwhile(t *testing.T) {
 	b := newBench(t)
 	path := b.have("gemini-cli")[0].path

@@ -82,7 +82,7 @@ func editsOfOthers() map[string]editCase {
 	}
 }
 
-// What a person or the agent wrote into a file after it was protected stays.
+// What a person or the agent writes into a file after it was protected stays.
 func TestEditsOfOthersStay(t *testing.T) {
 	cases := editsOfJSON()
 	maps.Copy(cases, editsOfOthers())
@@ -111,7 +111,7 @@ func TestEditsOfOthersStay(t *testing.T) {
 	}
 }
 
-// absent stands for no file.
+// absent as the content says that there is no file.
 const absent = "(absent)"
 
 func noted(p *Plan, path string) bool {

@@ -12,8 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// everyClient is a home in which every client has servers, in every file it may
-// have.
+// everyClient returns a home in which every client has servers in each of its possible files.
 func everyClient(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t)
@@ -53,7 +52,7 @@ func (b *bench) unwrap(names ...string) *Plan {
 	return p
 }
 
-// direct counts the servers that could be behind the gateway and are not.
+// direct returns how many servers could be behind the gateway but are not.
 func (b *bench) direct() (n int) {
 	for _, c := range b.Servers() {
 		for _, s := range c.Servers {
@@ -72,8 +71,8 @@ func (b *bench) forgotten(what string) {
 	}
 }
 
-// All clients at once, and back: by the way it was done, and by the one that
-// gives back everything.
+// The servers of all clients are put behind the gateway at once, and restored: once with unwrap, and once
+// with unprotect.
 func TestServersOfEveryClient(t *testing.T) {
 	b := everyClient(t)
 	before := b.tree()
@@ -103,8 +102,8 @@ func TestServersOfEveryClient(t *testing.T) {
 	b.forgotten("everything given back")
 }
 
-// Hooks and gateway go into the same files, in either order, and each way back
-// gives the bytes that were there.
+// Hooks and the gateway can be put into the same files in either order. Removing the gateway leaves the
+// files with hooks, and removing the hooks then restores the old bytes.
 func TestServersBesideHooks(t *testing.T) {
 	for _, order := range []string{"hooks first", "servers first"} {
 		b := everyClient(t)
@@ -144,8 +143,8 @@ func TestServersBesideHooks(t *testing.T) {
 	}
 }
 
-// Killed at any step, each file is the old or the new one; the same command
-// finishes it, and each way back gives the old ones.
+// If the command is killed at any step, each file is either the old or the new one. The same command
+// can finish, and each way of undoing restores the old files.
 func TestServersKilledAtEveryStep(t *testing.T) {
 	some := []string{"codex", "cursor", "opencode"}
 	whole := everyClient(t)
@@ -187,7 +186,7 @@ func TestServersKilledAtEveryStep(t *testing.T) {
 	}
 }
 
-// Killed while servers are given back and hooks stay.
+// The command is killed while it restores servers in files whose hooks stay.
 func TestServersKilledBesideHooks(t *testing.T) {
 	set := func() *bench {
 		b := newBench(t)
@@ -218,8 +217,8 @@ func TestServersKilledBesideHooks(t *testing.T) {
 	}
 }
 
-// What a person changes while servers are behind the gateway stays, and new
-// servers are led there the next time.
+// What a person changes while servers are behind the gateway stays. The next run puts new servers
+// behind it, too.
 func TestServersEditedMeanwhile(t *testing.T) {
 	b := newBench(t)
 	b.Program, b.Gateway = testProgram, []string{"--socket", "/run/user/1000/floodmark/hook.sock"}
@@ -248,8 +247,8 @@ func TestServersEditedMeanwhile(t *testing.T) {
 	b.forgotten("edited")
 }
 
-// Files of a project are only touched where it is named; then they come back
-// without its name.
+// Files of a project are changed only if the project is named. They are restored even if the project
+// is not named.
 func TestServersOfAProject(t *testing.T) {
 	b := newBench(t)
 	b.Program, b.Gateway = testProgram, []string{"--socket", "/run/user/1000/floodmark/hook.sock"}
@@ -276,7 +275,7 @@ func TestServersOfAProject(t *testing.T) {
 	if b.direct() != 0 || len(b.Servers()) != 6 {
 		t.Errorf("%d clients, %d servers direct", len(b.Servers()), b.direct())
 	}
-	// Hooks of the person do not change whose file it is.
+	// Changing the person's hooks meanwhile makes no difference.
 	b.have("codex")
 	b.apply(b.protect("codex"))
 	b.apply(b.unprotect("codex"))
@@ -288,7 +287,7 @@ func TestServersOfAProject(t *testing.T) {
 	b.forgotten("given back")
 }
 
-// What is not behind the gateway is said, with why.
+// The plan lists the servers that are not behind the gateway, and says why.
 func TestServersThatAreNotCovered(t *testing.T) {
 	b := newBench(t)
 	b.Program, b.Gateway = testProgram, []string{"--socket", "/run/user/1000/floodmark/hook.sock"}
@@ -312,7 +311,7 @@ func TestServersThatAreNotCovered(t *testing.T) {
 	}
 }
 
-// What keeps us from it is said, and nothing is changed.
+// If a file cannot be changed, the error says why, and no file is changed.
 func TestServersThatCannotBeChanged(t *testing.T) {
 	b := everyClient(t)
 	path := filepath.Join(b.env["HOME"], ".cursor", "mcp.json")

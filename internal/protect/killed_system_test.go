@@ -20,7 +20,7 @@ var (
 	victimMCP  = flag.Bool("victim-servers", false, "those of tool servers")
 )
 
-// beKilled is what the test does when it was started by itself to be killed.
+// beKilled runs in the process that TestKilledBeforeTheRename starts, and kills that process.
 func beKilled(t *testing.T) {
 	t.Helper()
 	b := benchIn(t, *victim)
@@ -43,13 +43,14 @@ func beKilled(t *testing.T) {
 		}
 		if n++; n > *victimStep {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-			select {} // it has not arrived yet
+			select {} // until the signal arrives
 		}
 	}
 	b.apply(plan)
 }
 
-// TestKilledBeforeTheRename starts itself, is killed there, and looks at what is left.
+// TestKilledBeforeTheRename starts this test program again, which is killed before a rename, and checks
+// the files that are left.
 func TestKilledBeforeTheRename(t *testing.T) {
 	if *victim != "" {
 		beKilled(t)
@@ -60,9 +61,8 @@ func TestKilledBeforeTheRename(t *testing.T) {
 	t.Run("servers", serversKilledBeforeTheRename)
 }
 
-// A process that is killed with kill -9 when the new file lies beside the old one
-// leaves the old one or the new one, for every file; then protect finishes it, and
-// unprotect leaves nothing behind.
+// If a process is killed when the new file is beside the old one, each file is either the old or the
+// new one. Then protect can finish, and unprotect leaves nothing behind.
 func hooksKilledBeforeTheRename(t *testing.T) {
 	whole := everySort(t)
 	before := whole.tree()

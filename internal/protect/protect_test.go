@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A bench is a machine of its own with an empty home.
+// A bench is a machine with an empty home, in a folder of the test.
 type bench struct {
 	Machine
 	t   testing.TB
@@ -18,7 +18,7 @@ func newBench(t testing.TB) *bench {
 	return benchIn(t, t.TempDir())
 }
 
-// benchIn is one in a folder, which may hold what another one left.
+// benchIn returns a bench in a folder, which may contain the files of an earlier bench.
 func benchIn(t testing.TB, dir string) *bench {
 	t.Helper()
 	b := &bench{t: t, env: map[string]string{"HOME": filepath.Join(dir, "home"), "PATH": filepath.Join(dir, "bin")}}
@@ -62,7 +62,7 @@ func (b *bench) write(path, text string) {
 	}
 }
 
-// tree is everything below the home folder: links, modes and contents.
+// tree returns everything below the home folder: links, modes and contents.
 func (b *bench) tree() map[string]string {
 	b.t.Helper()
 	all := map[string]string{}

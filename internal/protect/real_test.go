@@ -9,8 +9,7 @@ import (
 
 var installed = flag.String("agents", "", "the folder the real agents are installed in; without it they are not asked")
 
-// The hashes we work out are those of the real Codex, and it is found with its
-// version.
+// The hashes that we compute are those of the real Codex, which is found with its version.
 func TestCodexKnowsOurHashes(t *testing.T) {
 	if *installed == "" {
 		t.Skip("the real Codex is asked by .ci/agents")

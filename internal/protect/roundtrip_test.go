@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// nasty are settings files as people have them, for each sort of file.
+// nasty returns unusual settings files as people have them, for the sort of a file.
 func nasty(f file) map[string]string {
 	switch f.sort {
 	case lockPart:
@@ -59,8 +59,8 @@ func nasty(f file) map[string]string {
 	return map[string]string{"an older one": "// Floodmark for something, older\n"}
 }
 
-// For any file: protect makes the agent protected, twice changes nothing, unprotect restores every
-// byte.
+// For any file, protect makes the agent protected, a second protect changes nothing, and unprotect
+// restores every byte.
 func TestProtectThenUnprotectChangesNothing(t *testing.T) {
 	for _, k := range kinds() {
 		for i, part := range k.parts {
@@ -102,7 +102,7 @@ func roundTrip(t *testing.T, b *bench, agent string, older bool) {
 	b.apply(b.unprotect())
 	after := b.tree()
 	if older {
-		return // what was ours before is gone
+		return // an older entry of ours was replaced, so the old bytes cannot come back
 	}
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("not as it was: %s", diff)

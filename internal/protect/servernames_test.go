@@ -2,7 +2,7 @@ package protect
 
 import "testing"
 
-// A name may look like a word of our own prefix: it is read back as a name.
+// A server's name may look like a word of the gateway's command. It is still read back as a name.
 func TestServersNamedLikeOurWords(t *testing.T) {
 	for _, key := range []string{"--", "--server", "--socket", "--dir", "--pins", "--server=x", "-h", "--help", "mcp", "wrap", "$(x)", "a\\\"b", "a\\nb", "\\u202e", "a'b", "a\\\\", "//", "/* */", "#"} {
 		for _, client := range Clients() {

@@ -13,7 +13,7 @@ import (
 
 const testProgram = "/opt/floodmark/bin/floodmark"
 
-// listOf is how a client's servers are written in tests.
+// listOf returns the list of a client's servers, with the gateway of the tests.
 func listOf(t testing.TB, client string) serverList {
 	t.Helper()
 	k, err := clientOf(client)
@@ -23,7 +23,7 @@ func listOf(t testing.TB, client string) serverList {
 	return *k.serversIn(Machine{Program: testProgram, Gateway: []string{"--socket", "/run/user/1000/floodmark/hook.sock"}})
 }
 
-// nastyServers are files with tool servers as people have them.
+// nastyServers returns unusual files with tool servers as people have them.
 func nastyServers(client string) map[string]string {
 	switch client {
 	case "codex":
@@ -78,8 +78,8 @@ func nastyServers(client string) map[string]string {
 	return list
 }
 
-// For any file: each command that can be put behind the gateway is, nothing else changes, a second
-// time changes nothing, and undone it is the old file, byte for byte.
+// In any file each command that can be behind the gateway is put there, and nothing else changes. A
+// second time changes nothing. Undoing it restores the old file, byte for byte.
 func TestServersGoThereAndBack(t *testing.T) {
 	for _, c := range Clients() {
 		l := listOf(t, c.Name)
@@ -120,7 +120,7 @@ func checkServers(t fataler, l serverList, text string) {
 		t.Fatalf("the second time (%v)\n%s\nbecomes\n%s", err, with.data, again.data)
 	}
 	back, err := l.unwrap(with, &old)
-	byHand := slices.ContainsFunc(was, func(e entry) bool { return l.gateway(e.all()) != nil }) // it is taken out as well
+	byHand := slices.ContainsFunc(was, func(e entry) bool { return l.gateway(e.all()) != nil }) // unwrap removes it as well
 	if err != nil || !back.same(old) && !byHand {
 		t.Fatalf("taken back (%v):\n%q\nwas\n%q\nwith\n%q", err, back.data, old.data, with.data)
 	}
@@ -140,7 +140,7 @@ func checkServers(t fataler, l serverList, text string) {
 	}
 }
 
-// What the change looks like in the files of the clients.
+// The changed files of the clients look as written here.
 func TestServersAreWrittenSo(t *testing.T) {
 	sock := "--socket\", \"/run/user/1000/floodmark/hook.sock\", \"--"
 	for _, c := range []struct{ client, old, want string }{
@@ -175,8 +175,8 @@ func TestServersAreWrittenSo(t *testing.T) {
 	}
 }
 
-// An entry that calls the gateway stays, wherever our program is, unless it is
-// called for another server, another monitor, or is another program.
+// An entry that calls the gateway stays, wherever our program is. It is changed only if it calls the
+// gateway for another server or another monitor, or if the program is not ours.
 func TestEntriesThatCallTheGateway(t *testing.T) {
 	dir := t.TempDir()
 	program, link, other := filepath.Join(dir, "floodmark"), filepath.Join(dir, "fm"), filepath.Join(dir, "x", "floodmark")
@@ -228,7 +228,7 @@ func TestEntriesThatCallTheGateway(t *testing.T) {
 	}
 }
 
-// A server is called by the word that the client's hooks use for it.
+// The gateway is given the name of a server as the client's hooks spell it.
 func TestNamesOfServers(t *testing.T) {
 	for _, c := range []struct{ client, key, want string }{
 		{"claude-code", "git.hub x-y_z", "git_hub_x-y_z"},
@@ -251,7 +251,7 @@ func TestNamesOfServers(t *testing.T) {
 	}
 }
 
-// For any file: nothing is lost, and all is restored.
+// For any file, nothing is lost and everything is restored.
 func FuzzServers(f *testing.F) {
 	names := Clients()
 	for i, c := range names {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// An agent whose hooks are all there and switched off is not protected; it can
-// still be disconnected.
+// An agent whose hooks are in its settings but switched off is not protected. It can still be
+// unprotected.
 func TestSwitchedOffIsNotProtected(t *testing.T) {
 	const off = "hooks are switched off there"
 	for agent, list := range map[string]map[string]bool{
@@ -51,7 +51,7 @@ func TestSwitchedOffIsNotProtected(t *testing.T) {
 	}
 }
 
-// Who switched hooks off is told the line, and nothing is changed.
+// If hooks are switched off, the error names the line, and nothing is changed.
 func TestSwitchedOffIsNotOverruled(t *testing.T) {
 	b := newBench(t)
 	b.have("copilot-cli")
@@ -64,7 +64,8 @@ func TestSwitchedOffIsNotOverruled(t *testing.T) {
 	b.like(before, "switched off")
 }
 
-// The same for agents that load code of ours, and for TOML.
+// An agent that loads our code, or whose settings are TOML, is not protected either if its settings keep
+// it from loading the hooks or our code.
 func TestWhatIsNotLoadedIsNotProtected(t *testing.T) {
 	b := newBench(t)
 	codex, claw := b.have("codex")[1].path, b.have("openclaw")[4].path
@@ -108,7 +109,7 @@ func TestWhatIsNotLoadedIsNotProtected(t *testing.T) {
 	}
 }
 
-// A link that leads elsewhere since the plan was made is not what was agreed to.
+// A plan is not applied if a link leads elsewhere since the plan was made.
 func TestLinkMovedMeanwhile(t *testing.T) {
 	b := newBench(t)
 	path := b.have("claude-code")[0].path

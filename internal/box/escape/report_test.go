@@ -31,7 +31,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// The attempts that are shipped can be read, and there are enough of them.
+// The shipped attempts can be read, and there are enough of them.
 func TestAttempts(t *testing.T) {
 	list, err := Attempts()
 	if err != nil || len(list) < 100 {
@@ -53,7 +53,7 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
-// A folder that cannot be entered does not stay behind.
+// removeAll also removes folders that cannot be entered.
 func TestRemoveAll(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "worlds")
 	shut := filepath.Join(folder, "0", "boxed", "work", "work")
