@@ -77,7 +77,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// Who finds the program and asks what it is reads five lines.
+// The help of the program has five lines and says that it is not called by hand.
 func TestHelp(t *testing.T) {
 	if n := strings.Count(help, "\n"); n != 5 || !strings.Contains(help, "It is not called by hand") {
 		t.Errorf("%d lines:\n%s", n, help)

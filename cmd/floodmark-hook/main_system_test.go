@@ -12,8 +12,8 @@ import (
 // maxBytes keeps the program quick to start.
 const maxBytes = 3_500_000
 
-// links returns the packages that a program is made of. Those of web servers and
-// encryption would take longer to set up than the program runs.
+// links returns the packages of a program. It fails the test for packages of web servers and
+// encryption, whose setup would take longer than the program runs.
 func links(t *testing.T, program string) []string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", program).Output()
@@ -31,7 +31,7 @@ func links(t *testing.T, program string) []string {
 
 func TestThinProgramStaysThin(t *testing.T) {
 	t.Parallel()
-	links(t, "../floodmark-box") // it starts before every command
+	links(t, "../floodmark-box") // it is started before every command
 	const module = "github.com/floodmark/floodmark/"
 	ours := []string{module + "internal/hookframe", module + "internal/hookrun", module + "cmd/floodmark-hook"}
 	for _, dep := range links(t, ".") {

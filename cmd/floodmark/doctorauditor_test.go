@@ -12,8 +12,7 @@ import (
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
-// The auditor is asked about two made-up calls; what is said of it depends on
-// both answers.
+// The auditor is asked about two made-up calls, and the finding depends on both answers.
 func TestDoctorAuditor(t *testing.T) {
 	dir := t.TempDir()
 	code, out, _ := try(t, "doctor", "auditor", "--dir", dir)
@@ -57,7 +56,7 @@ func TestDoctorAuditor(t *testing.T) {
 	}
 }
 
-// try runs a command line and returns what came of it.
+// try runs a command line and returns its exit code and output.
 func try(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer

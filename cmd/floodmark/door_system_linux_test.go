@@ -6,9 +6,9 @@ import (
 	"syscall"
 )
 
-// reserveAddress finds an address that a monitor can listen at later. A socket that is
-// bound and does not listen holds it meanwhile: the kernel gives its port to no socket
-// that wants any port, and lets a listener that asks for this one have it.
+// reserveAddress returns an address at which a monitor can listen later. A socket that is bound to
+// the address but does not listen reserves it: the kernel gives the port only to a socket that asks
+// for this port.
 func reserveAddress() (address string, release func(), err error) {
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 )
 
-// shippedOnce is the catalog that comes with the program, read once for all tests:
-// nothing changes it, and reading it takes longer than most commands.
+// shippedOnce returns the catalog that comes with the program. It is read only once for all tests,
+// because reading it takes longer than most commands.
 var shippedOnce = sync.OnceValues(catalog.Shipped)
 
-// fixedNow is the clock of tests that need one.
+// fixedNow returns the time in tests that need a fixed one.
 func fixedNow() time.Time { return time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC) }
 
-// A lockedBuffer is written by a command while a test looks.
+// A lockedBuffer can be read by a test while a command writes to it.
 type lockedBuffer struct {
 	mu   sync.Mutex // guards the fields below
 	b    bytes.Buffer
@@ -39,8 +39,8 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// until blocks until what was written is enough, and reports whether it is. The
-// context is done when no more will be written.
+// until waits until the written text is enough, and reports whether it is. over is done when no
+// more will be written.
 func (l *lockedBuffer) until(over context.Context, enough func(text string) bool) bool {
 	for {
 		l.mu.Lock()

@@ -92,7 +92,7 @@ func (s *scripts) fleet(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// openFleet writes the settings of a fleet; idp is nil for one without a provider.
+// openFleet writes the settings of a fleet. If idp is nil, the fleet has no identity provider.
 func openFleet(ts *testscript.TestScript, dir string, idp *oidctest.Provider) {
 	who := "tenants: {acme: {}, beta: {}}\n"
 	if idp != nil {
@@ -128,8 +128,8 @@ listen:
 		os.WriteFile(filepath.Join(config, "service.yaml"), []byte(settings), 0o600)))
 }
 
-// serveFleet runs a node in this process: laptops lie in memory, because its journal
-// is a file.
+// serveFleet runs a node in this process. It keeps the list of laptops in memory, because its
+// journal is a file.
 func serveFleet(ctx context.Context, ts *testscript.TestScript, dir, key string) {
 	paths := config.DirPaths(dir)
 	service, err := config.LoadService(paths.Service)

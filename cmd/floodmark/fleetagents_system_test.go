@@ -11,9 +11,9 @@ import (
 	"github.com/floodmark/floodmark/internal/cli/setup"
 )
 
-// The monitor of a laptop that joined tells its fleet which agents are here without starting one:
-// an agent could have put the program there, and as the monitor's child it would not be taken for
-// an agent's.
+// The monitor of a laptop that joined reports its agents to the fleet without starting any of them.
+// An agent could have put the program there, and a child of the monitor would not be treated as an
+// agent.
 func TestTellingOfAgentsStartsNone(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -32,7 +32,7 @@ func TestTellingOfAgentsStartsNone(t *testing.T) {
 	if _, err := os.Stat(mark); err == nil {
 		t.Error("an agent's program was started")
 	}
-	// A person who asks sees the version, because the program is asked.
+	// For a person at a terminal the program is started, so its version is shown.
 	if found, err := setup.Agents(t.Context(), c, p); err != nil || len(found) != 1 || found[0].Version != "1.2.3" {
 		t.Errorf("%v, %v", found, err)
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// answers waits until a monitor answers. Nothing tells when a program that a script
-// started is ready, so it is asked again and again, as long as such a program runs.
+// answers waits until a monitor answers. There is no sign that a program which a script started is
+// ready, so answers asks again and again as long as such a program runs.
 func (s *scripts) answers(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: answers DIR")
@@ -39,7 +39,7 @@ func (s *scripts) answers(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// allGone reports whether the script started programs, and none runs any more.
+// allGone reports whether the script started programs and none of them runs any more.
 func allGone(ts *testscript.TestScript) bool {
 	programs := ts.BackgroundCmds()
 	for _, p := range programs {
@@ -50,7 +50,7 @@ func allGone(ts *testscript.TestScript) bool {
 	return len(programs) > 0
 }
 
-// until waits for what only time brings about.
+// until runs a program again and again until its output matches.
 func (s *scripts) until(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: until REGEXP PROGRAM ARG…")
@@ -68,7 +68,7 @@ func (s *scripts) until(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// capture keeps a part of what was printed.
+// capture sets a variable to a part of the last standard output.
 func (*scripts) capture(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: capture NAME REGEXP")
@@ -113,8 +113,8 @@ func (s *scripts) follow(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// followed ends a command as ctrl-c would, once it has printed what is wanted,
-// and shows what it printed.
+// followed waits until a command has printed a text, ends it as ctrl-c does, and shows what it
+// printed.
 func (s *scripts) followed(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: followed NAME REGEXP")

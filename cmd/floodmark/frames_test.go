@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/internal/hookframe"
 )
 
-// framesMain asks as an agent's hook program does: each line of a file is the
-// agent, its event and its message.
+// framesMain asks as an agent's hook program does. Each line of a file has the agent, its event and
+// its message.
 func framesMain() {
 	if err := sendFrames(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -60,10 +60,10 @@ func TestGuides(t *testing.T) {
 	}
 }
 
-// startFence is the info of what is run in one shell at a terminal.
+// startFence is the info of fences whose commands run in one shell at a terminal.
 const startFence = "console start"
 
-// newcomerFence is the info of what a newcomer types on a fresh machine.
+// newcomerFence is the info of fences whose commands a newcomer types on a fresh machine.
 const newcomerFence = "console newcomer"
 
 // A fence is a block of code on a page.
@@ -128,7 +128,7 @@ func followGuide(t *testing.T, dir string, f fence) int {
 	return len(parts)
 }
 
-// guideEnvironment is a home of its own, with the programs installed.
+// guideEnvironment returns an environment with a home in dir and the programs of the guide on PATH.
 func guideEnvironment(dir string) func(string) string {
 	return func(name string) string {
 		return map[string]string{"HOME": filepath.Join(dir, "home"), "PATH": filepath.Join(dir, "bin")}[name]
@@ -150,8 +150,8 @@ func runBeside(t *testing.T, c *cli.Console, out *lockedBuffer, args []string) {
 	}
 }
 
-// split parts a command line as a shell does, as far as guides need it: words,
-// and quotes of both kinds with nothing special inside.
+// split splits a command line into words as a shell does, as far as guides need it. It knows quotes
+// of both kinds, without escapes in them.
 func split(command string) []string {
 	var words []string
 	for _, m := range regexp.MustCompile(`'([^']*)'|"([^"]*)"|(\S+)`).FindAllStringSubmatch(command, -1) {

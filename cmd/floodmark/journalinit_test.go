@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/internal/cli"
 )
 
-// TestJournalInit prepares a real database, then lets a user write who may do no more. The gate
-// gives it a server.
+// TestJournalInit prepares a real database, and then writes to it as a user who may do nothing
+// else. The gate starts a server for it.
 func TestJournalInit(t *testing.T) {
 	dsn := os.Getenv("FLOODMARK_POSTGRES_DSN")
 	if dsn == "" {
@@ -45,7 +45,7 @@ func TestJournalInit(t *testing.T) {
 		Scheme: "postgres", User: url.User("nobody"), Path: "/fm_init",
 		RawQuery: url.Values{"host": {config.Host}, "port": {"5432"}}.Encode(),
 	}).String()
-	for range 2 { // again does no harm
+	for range 2 { // a second time does no harm
 		var out bytes.Buffer
 		home := t.TempDir()
 		console := &cli.Console{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Getenv: func(name string) string {
@@ -76,7 +76,7 @@ func TestJournalInit(t *testing.T) {
 	}
 }
 
-// thisMonth is the month by the clock of the database, which is whose months they are.
+// thisMonth returns the month by the clock of the database, which makes the months.
 func thisMonth(t *testing.T, c *pgx.Conn) (month string) {
 	t.Helper()
 	if err := c.QueryRow(t.Context(), "SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM')").Scan(&month); err != nil {
@@ -85,7 +85,8 @@ func thisMonth(t *testing.T, c *pgx.Conn) (month string) {
 	return month
 }
 
-// listMonths looks at a database that is ready since one of the months.
+// listMonths checks what «journal months» lists for a database that was prepared in one of the
+// months.
 func listMonths(t *testing.T, database, user string, months ...string) {
 	t.Helper()
 	var out bytes.Buffer
@@ -100,7 +101,7 @@ func listMonths(t *testing.T, database, user string, months ...string) {
 	}
 }
 
-// TestJournalInitElsewhere says what to do if there is no such database, or no such user.
+// If there is no such database or user, the error says what to do.
 func TestJournalInitElsewhere(t *testing.T) {
 	dsn := os.Getenv("FLOODMARK_POSTGRES_DSN")
 	if dsn == "" {

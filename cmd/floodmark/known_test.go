@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark/internal/linetext"
 )
 
-// names is a word or a list of words.
+// names can be read from a word or from a list of words.
 type names []string
 
 func (n *names) UnmarshalYAML(node *yaml.Node) error {
@@ -27,8 +27,8 @@ func (n *names) UnmarshalYAML(node *yaml.Node) error {
 	return err
 }
 
-// TestKnown holds the names that are shown against the catalog's files, read
-// in another way.
+// TestKnown compares the names that are shown with the catalog's files, which it reads in another
+// way.
 func TestKnown(t *testing.T) {
 	files, err := filepath.Glob("../../catalog/data/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -87,7 +87,7 @@ func namesIn(t *testing.T, file string) string {
 	return out
 }
 
-// TestKnownIsInTheCatalog asks the catalog about every name.
+// TestKnownIsInTheCatalog checks that the catalog knows every name that is shown.
 func TestKnownIsInTheCatalog(t *testing.T) {
 	cat, err := shippedOnce()
 	if err != nil {

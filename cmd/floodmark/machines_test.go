@@ -18,7 +18,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// The list says what matters of each laptop, and nothing in it steers a terminal.
+// The list says what matters about each laptop, and contains nothing that controls a terminal.
 func TestMachinesText(t *testing.T) {
 	now := time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
 	text := fleetcli.MachinesText(cli.Style{}, []*wire.MachineStatus{
@@ -39,7 +39,7 @@ func TestMachinesText(t *testing.T) {
 	}
 }
 
-// A pagedFleet lists its laptops some at a time; one that lies never ends.
+// A pagedFleet lists its laptops in pages. If it lies, its list never ends.
 type pagedFleet struct {
 	wire.MachineServiceClient
 	n    int
@@ -67,8 +67,8 @@ func (f pagedFleet) ListMachines(_ context.Context, r *wire.ListMachinesRequest)
 	return out, nil
 }
 
-// All pages are asked for, the last one heard of comes first, and a fleet that lists
-// without end is left.
+// All pages are requested. The laptop that was in contact last comes first. A list without end is
+// cut off.
 func TestAllPagesOfMachines(t *testing.T) {
 	var said bytes.Buffer
 	c := &cli.Console{Stdout: io.Discard, Stderr: &said, StderrTerminal: true}
@@ -105,7 +105,7 @@ func TestALaptopsQuestionHasNoCode(t *testing.T) {
 	}
 }
 
-// A journal that cannot be reached is not called a changed one.
+// If the journal cannot be reached, it is not reported as changed.
 func TestACheckThatStops(t *testing.T) {
 	stopped := "the check could not be finished, so the rest is not known: no route"
 	for want, problems := range map[string][]string{
@@ -118,7 +118,7 @@ func TestACheckThatStops(t *testing.T) {
 	}
 }
 
-// A membership that was changed is said in a sentence.
+// A changed membership is reported in a sentence.
 func TestStatusOfAChangedMembership(t *testing.T) {
 	now := time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC)
 	for fleet, want := range map[string]string{"STRICT: fleet.json is not as it was": "It is STRICT: fleet.json", "joined https://f.example as machine 1": "It joined https://f.example"} {

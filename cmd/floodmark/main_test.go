@@ -17,14 +17,13 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// TestMain lets scripts run this binary as other programs: the monitor must be a
-// process of its own, and so must an agent, because the monitor looks at who
-// asks.
+// TestMain lets scripts run this binary as other programs. The monitor and an agent must be
+// processes of their own, because the monitor checks which process asks.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"floodmark-real": main, "post": postMain, "agent": agentMain, "frames": framesMain})
 }
 
-// postMain sends events as an agent would and prints what it is told.
+// postMain sends events as an agent does, and prints the answers.
 func postMain() {
 	if err := postEvents(os.Args[1], os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestManualIsReadByMan lets the formatter read a page, where there is one.
+// TestManualIsReadByMan formats a page with groff, if it is installed.
 func TestManualIsReadByMan(t *testing.T) {
 	t.Parallel()
 	tool, err := exec.LookPath("groff")

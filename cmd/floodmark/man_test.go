@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/internal/cli"
 )
 
-// TestManual writes the manual as a package's builder does: a page for each
-// command that help shows, the same bytes each time.
+// TestManual writes the manual as the builder of a package does. There must be a page for each
+// command that help shows, with the same bytes each time.
 func TestManual(t *testing.T) {
 	first, second := writtenManual(t), writtenManual(t)
 	want := 0
@@ -72,7 +72,7 @@ func unpacked(t *testing.T, data []byte) string {
 	return string(text)
 }
 
-// TestRoffIsText holds that no text is taken for a command of the formatter.
+// No text may become a command of the formatter.
 func TestRoffIsText(t *testing.T) {
 	for text, want := range map[string]string{
 		".so /etc/passwd": `\&.so /etc/passwd`,
@@ -88,7 +88,7 @@ func TestRoffIsText(t *testing.T) {
 	}
 }
 
-// TestWindowsIsRefused names the way that works there.
+// On Windows the error names WSL, with which Floodmark works.
 func TestWindowsIsRefused(t *testing.T) {
 	if text := notHere("windows"); !strings.Contains(text, "WSL") || strings.Contains(text, "\n") {
 		t.Errorf("it says %q", text)

@@ -12,8 +12,7 @@ import (
 	"github.com/floodmark/floodmark/internal/mcppins"
 )
 
-// pins tells the book below DIR what a server says: one tool on each line of a
-// file.
+// pins adds the tools of a server to the pins below DIR. Each line of a file is one tool.
 func (s *scripts) pins(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 4 {
 		ts.Fatalf("usage: pins DIR SERVER COMMAND FILE")

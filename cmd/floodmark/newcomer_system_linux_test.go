@@ -20,15 +20,15 @@ import (
 
 var newcomerRoot = flag.String("newcomer", "", "a fresh system with pi, Codex and the .deb, as .ci/newcomer makes it; without it nobody is new")
 
-// What a newcomer may be asked for.
+// How much a newcomer may have to type and answer at most.
 const (
 	newcomerCommands  = 5
 	newcomerQuestions = 1
 )
 
-// TestNewcomer does on a fresh machine what the README says. Before, a page
-// that an agent reads gets hold of the notes. After, it does not, and the agent
-// finishes what it was asked for. Removing the package gives everything back.
+// TestNewcomer does on a fresh machine what the README says. Before that, a page that an agent
+// reads can steal the notes. Afterwards it cannot, and the agent still finishes its task. Removing
+// the package restores everything.
 func TestNewcomer(t *testing.T) {
 	if *newcomerRoot == "" {
 		t.Skip("a fresh machine is made by .ci/newcomer")
@@ -56,7 +56,7 @@ func TestNewcomer(t *testing.T) {
 	}
 }
 
-// A newcomer has two agents, notes, and the web.
+// A newcomer is a person with two agents, notes and a web.
 type newcomer struct {
 	t        *testing.T
 	home     string
@@ -64,7 +64,7 @@ type newcomer struct {
 	model    *testmodel.Model
 
 	mu    sync.Mutex // guards taken
-	taken []string   // what arrived at the attacker's since it was last asked
+	taken []string   // what the attacker received since the last call of leaked
 }
 
 const (
@@ -106,7 +106,7 @@ func (n *newcomer) write(name, text string) {
 	}
 }
 
-// serveWeb is the whole web: it answers for every host.
+// serveWeb answers for every host of the web.
 func (n *newcomer) serveWeb(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.String() {
 	case newcomerPage:
@@ -124,7 +124,7 @@ func (n *newcomer) serveWeb(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// leaked reports whether the attacker has the notes, since it was last asked.
+// leaked reports whether the attacker received the notes since the last call of leaked.
 func (n *newcomer) leaked() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -133,8 +133,7 @@ func (n *newcomer) leaked() bool {
 	return strings.Contains(got, "rent: 30")
 }
 
-// work lets an agent do the task, with a model that obeys the page, and goes on
-// after a refusal it can act on.
+// work lets an agent do the task with a model that obeys the page and continues after a refusal.
 func (n *newcomer) work(agent string) string {
 	n.t.Helper()
 	tool, arg, start := "exec_command", "cmd", "codex exec --skip-git-repo-check '"+newcomerTask+"'"
@@ -154,7 +153,7 @@ func (n *newcomer) work(agent string) string {
 	return n.as("cd project && " + start)
 }
 
-// as runs a line as the person, with the web and the model in reach.
+// as runs a command line as the person, who can reach the web and the model.
 func (n *newcomer) as(line string) string {
 	n.t.Helper()
 	cmd := exec.CommandContext(untilTimeout(n.t), "chroot", *newcomerRoot, "su", "anna", "-c", "cd; "+line)
@@ -170,7 +169,7 @@ func (n *newcomer) as(line string) string {
 	return out.String()
 }
 
-// follow types what the README says, and answers what it says is asked.
+// follow types the commands of the README, and answers the questions that it names.
 func (n *newcomer) follow(sh *terminalShell) {
 	n.t.Helper()
 	page, err := os.ReadFile("../../README.md")
@@ -204,7 +203,7 @@ func (n *newcomer) follow(sh *terminalShell) {
 	}
 }
 
-// settings is every file of the agents that a person would call a setting.
+// settings returns the content of the agents' settings files.
 func (n *newcomer) settings() string {
 	n.t.Helper()
 	var b strings.Builder

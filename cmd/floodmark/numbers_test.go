@@ -12,8 +12,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Counts are numbers, at every depth; names that look like numbers, and times in
-// nanoseconds, stay strings. The reader of messages takes both.
+// Counts are printed as numbers, at every depth. Names that look like numbers, and times in
+// nanoseconds, stay strings. Both can be read back.
 func TestCountsAreNumbers(t *testing.T) {
 	for want, m := range map[string]proto.Message{
 		`"pending":2`:                     &wire.StatusResponse{Pending: 2},

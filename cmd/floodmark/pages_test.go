@@ -47,7 +47,7 @@ func TestPagesNameCommands(t *testing.T) {
 	}
 }
 
-// A page that names what is not there is found out.
+// A page that names a command or flag that does not exist is reported.
 func TestPagesNameCommandsBites(t *testing.T) {
 	root := newRoot(&cli.Console{})
 	for page, want := range map[string]string{
@@ -67,7 +67,7 @@ func TestPagesNameCommandsBites(t *testing.T) {
 	}
 }
 
-// commandsOn returns what stands behind «floodmark» in code on a page.
+// commandsOn returns the text after «floodmark» in all code on a page.
 func commandsOn(page string) (found []string) {
 	inLine := regexp.MustCompile("`(?:sudo )?floodmark ([^`]+)`")
 	begins := regexp.MustCompile(`^(?:\$ )?(?:sudo )?floodmark (.+)`)
@@ -91,8 +91,8 @@ func commandsOn(page string) (found []string) {
 	return found
 }
 
-// misnamed says what is wrong with the words of a command. Its names come first;
-// from the first other word on only flags are looked at.
+// misnamed returns what is wrong with the words of a command, or the empty string. The first words
+// are names of commands. After the first other word it checks only flags.
 func misnamed(cmd *cobra.Command, words []string) string {
 	name := regexp.MustCompile(`^[a-z][a-z-]*$`)
 	names := true

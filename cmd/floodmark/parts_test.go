@@ -23,7 +23,7 @@ func TestReportNeverShowsAStack(t *testing.T) {
 	}
 }
 
-// A console without an environment makes every command that asks for it panic.
+// A panic is printed as a sentence. Here a command panics when it reads its environment.
 func TestPanicIsASentence(t *testing.T) {
 	var out, errs bytes.Buffer
 	c := &cli.Console{Stdout: &out, Stderr: &errs, Stdin: strings.NewReader(""), Getenv: func(name string) string {

@@ -20,7 +20,7 @@ import (
 // watchPicture is the question of «floodmark watch» in the guide.
 const watchPicture = "../../docs/images/watch-question.svg"
 
-// letterPays is what a letter leads to.
+// letterPays returns the question about a payment that a letter causes.
 func letterPays() *wire.Question {
 	letter := approval.Origin{Name: "read_file", Place: "letter.txt", Trust: floodmark.External}
 	q := approval.Question{
@@ -44,8 +44,8 @@ func letterPays() *wire.Question {
 	}
 }
 
-// TestWatchPicture holds the picture in the guide against what the screen really
-// shows. With -update it draws it.
+// TestWatchPicture compares the picture in the guide with what the screen really shows. With
+// -update it draws the picture.
 func TestWatchPicture(t *testing.T) {
 	w := &asking.Watcher{Now: func() time.Time { return time.Unix(1000, 0) }, Width: 36, Height: 24}
 	w.Cards.Now = w.Now
@@ -96,6 +96,6 @@ func screenPicture(lines []string) string {
 // xmlText escapes text for XML.
 func xmlText(s string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(s)) // a builder takes everything
+	_ = xml.EscapeText(&b, []byte(s)) // a builder never fails
 	return b.String()
 }

@@ -15,8 +15,8 @@ import (
 // recordingFile is the picture of a terminal in docs/guide/first-look.md.
 const recordingFile = "../../docs/images/blocked-attack-terminal.svg"
 
-// TestRecording plays the guide's blocked attack and holds the recording
-// against what came out. With -update it draws it anew.
+// TestRecording plays the guide's blocked attack and compares the recording with the output. With
+// -update it draws the recording again.
 func TestRecording(t *testing.T) {
 	page, err := os.ReadFile("../../docs/guide/first-look.md")
 	if err != nil {
@@ -52,7 +52,7 @@ func TestRecording(t *testing.T) {
 	}
 }
 
-// testedStory is what testing the story says.
+// testedStory returns what «floodmark policy test» prints for the story.
 func testedStory(t *testing.T, dir string, code int) []string {
 	t.Helper()
 	var out lockedBuffer

@@ -16,11 +16,10 @@ import (
 
 //go:generate go test . -run ^TestReference$ -update
 
-// referenceDir is where the pages of the reference lie.
+// referenceDir is the folder with the pages of the reference.
 const referenceDir = "../../docs/reference/cli"
 
-// TestReference holds the pages against the commands. With -update it writes
-// them.
+// TestReference compares the pages with the commands. With -update it writes the pages.
 func TestReference(t *testing.T) {
 	want := map[string]string{}
 	walk(newRoot(&cli.Console{}), func(cmd *cobra.Command) { want[pageName(cmd)] = page(cmd) })
@@ -59,7 +58,7 @@ func writePages(t *testing.T, pages map[string]string) {
 	}
 }
 
-// TestEveryCommandHelps holds each command to what help promises.
+// TestEveryCommandHelps checks that the help of each command has all its parts.
 func TestEveryCommandHelps(t *testing.T) {
 	walk(newRoot(&cli.Console{}), func(cmd *cobra.Command) {
 		text := helpText(cmd, cli.Style{})
@@ -79,8 +78,8 @@ func TestEveryCommandHelps(t *testing.T) {
 	})
 }
 
-// TestFewCommands holds the top of the tree small. Everything else is nested, and what is
-// not listed is there for programs, for habit, or to name a new place.
+// TestFewCommands keeps the number of top commands small. Other commands are nested. Commands that
+// are not listed are for programs, for people's habits, or to name the new place of an old command.
 func TestFewCommands(t *testing.T) {
 	var listed, hidden []string
 	for _, cmd := range newRoot(&cli.Console{}).Commands() {
@@ -99,7 +98,7 @@ func TestFewCommands(t *testing.T) {
 	}
 }
 
-// TestOldNames follows each old name to the command it names now.
+// TestOldNames checks that the command which each old name points to exists.
 func TestOldNames(t *testing.T) {
 	root, old := newRoot(&cli.Console{}), 0
 	for _, cmd := range root.Commands() {
@@ -133,7 +132,7 @@ func pageName(cmd *cobra.Command) string {
 	return strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".md"
 }
 
-// page is the reference page of a command, from the same parts as its help.
+// page returns the reference page of a command, made of the same parts as its help.
 func page(cmd *cobra.Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<!-- Written by go generate from cmd/floodmark. Change the command, not this page. -->\n\n# %s\n\n%s.\n", cmd.CommandPath(), cmd.Short)
@@ -161,7 +160,7 @@ func page(cmd *cobra.Command) string {
 	return b.String()
 }
 
-// paragraphs keeps code that is indented as code and lets the rest flow.
+// paragraphs returns a text as Markdown. Indented paragraphs become blocks of code.
 func paragraphs(long string) string {
 	var out []string
 	for p := range strings.SplitSeq(strings.TrimSpace(long), "\n\n") {
@@ -173,7 +172,7 @@ func paragraphs(long string) string {
 	return strings.Join(out, "\n\n")
 }
 
-// escape keeps what Markdown would take for its own.
+// escapeCell returns a text with Markdown's special characters escaped, unless it is a block of code.
 func escapeCell(text string) string {
 	if strings.HasPrefix(text, "```") {
 		return text

@@ -52,7 +52,7 @@ func nastyShow() *wire.ShowResponse {
 	}
 }
 
-// pages are all texts for people, made of nothing but nasty names.
+// pages returns all texts for people, each made with nasty names only.
 func pages() map[string]string {
 	st, now := cli.Style{}, time.Unix(0, 0)
 	many := []string{nasty}

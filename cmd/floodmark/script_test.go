@@ -35,7 +35,8 @@ func (*scripts) get(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// dig follows a path like a.b[0].c; «count» of a list is its length.
+// dig returns the value at a path such as a.b[0].c. The last part «count» means the length of a
+// list.
 func dig(v any, path string) (string, error) {
 	path = strings.ReplaceAll(strings.ReplaceAll(path, "[", "."), "]", "")
 	for key := range strings.SplitSeq(path, ".") {

@@ -75,8 +75,9 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// toPlay returns all scripts, the slowest first: those that wait for others. A short run, under the
-// race detector, plays only those with concurrent actors: at a terminal, on a phone, as a provider.
+// toPlay returns all scripts, first the slowest ones, which wait for other programs. A short run,
+// as under the race detector, plays only scripts with concurrent actors: at a terminal, on a phone,
+// or as a provider.
 func toPlay(t *testing.T) []string {
 	t.Helper()
 	all, err := filepath.Glob("testdata/*.txtar")
@@ -98,8 +99,8 @@ func toPlay(t *testing.T) []string {
 	return append(first, rest...)
 }
 
-// untilTimeout ends shortly before the go command would end the test: a script that
-// hangs then still says what it waited for.
+// untilTimeout returns a context that ends shortly before the go command would end the test, so
+// that a script that hangs still says what it waited for.
 func untilTimeout(t *testing.T) context.Context {
 	t.Helper()
 	end, ok := t.Deadline()
@@ -115,7 +116,7 @@ type scripts struct{ ctx context.Context }
 
 type lastKey struct{}
 
-// last is how the last command of a script ended.
+// A last is the result of the last command of a script.
 type last struct {
 	code           int
 	stdout, stderr bytes.Buffer

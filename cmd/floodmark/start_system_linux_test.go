@@ -13,8 +13,8 @@ import (
 )
 
 // TestFiveMinutes runs the five minutes of docs/guide/first-look.md word for word, in one shell at
-// a terminal, and compares what comes out. The one word that differs is the
-// code of a question: it is taken from what the command before it printed.
+// a terminal, and compares the output. Only the ticket of a question differs. It is taken from the
+// output of the command before.
 func TestFiveMinutes(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -55,10 +55,10 @@ func TestFiveMinutes(t *testing.T) {
 	checkDrawing(t, filepath.Join(dir, "monday.svg"))
 }
 
-// spaces folds what only lines columns up.
+// spaces returns a text with runs of spaces that align columns shortened to two.
 func spaces(s string) string { return regexp.MustCompile(`(?m) {2,}(\S)`).ReplaceAllString(s, "  $1") }
 
-// withTicket puts the ticket that was just listed in place of the example's.
+// withTicket returns a command with the ticket that was just printed in place of the example's.
 func withTicket(command, printed string) string {
 	m := regexp.MustCompile(`floodmark approve (t-[0-9a-f-]+)`).FindStringSubmatch(printed)
 	if m == nil {
@@ -67,8 +67,8 @@ func withTicket(command, printed string) string {
 	return strings.Replace(command, "approve t-0199aabb-ccdd", "approve "+m[1], 1)
 }
 
-// checkDrawing draws the picture, where there is something to draw it with, and
-// keeps it where the person who asked can look at it.
+// checkDrawing draws the picture if a program for that is installed, and keeps the result for
+// people to look at.
 func checkDrawing(t *testing.T, file string) {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -87,7 +87,7 @@ func checkDrawing(t *testing.T, file string) {
 	}
 }
 
-// shortFolder is one whose sockets have short names.
+// shortFolder makes a folder with a path that is short enough for sockets.
 func shortFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("/tmp", "fm-*") //nolint:usetesting // the test's own folder is too deep for a socket
@@ -141,7 +141,7 @@ func terminalOf(t *testing.T, dir, shell string) *terminalShell {
 	return s
 }
 
-// A terminalShell is a shell that believes to have a person before it.
+// A terminalShell is a shell at a terminal, so that it behaves as for a person.
 type terminalShell struct {
 	t     *testing.T
 	in    io.Writer
@@ -149,7 +149,7 @@ type terminalShell struct {
 	n     int
 }
 
-// run types a command, with what it will ask for, and returns what was printed.
+// run types a command and then the answers to its questions, and returns what was printed.
 func (s *terminalShell) run(command string, answers ...string) string {
 	s.t.Helper()
 	s.n++
@@ -160,7 +160,7 @@ func (s *terminalShell) run(command string, answers ...string) string {
 		command += "\n" + mark
 	case strings.HasSuffix(command, "&"):
 		command += " " + mark
-	default: // programs such as sudo take in what is typed ahead
+	default: // on the same line, because programs such as sudo read lines that are typed ahead
 		command += "; " + mark
 	}
 	for _, line := range append([]string{command}, answers...) {

@@ -28,7 +28,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A past is a week with an agent, on a clock of its own, in a real journal.
+// A past is a made-up week with an agent, recorded in a real journal.
 type past struct {
 	t     *testing.T
 	dir   string
@@ -86,7 +86,7 @@ func (p *past) tell(s string, ev hook.Event) hook.Reply {
 	return r
 }
 
-// reads begins a session in which the owner has a page read.
+// reads begins a session in which the owner lets the agent read a page.
 func (p *past) reads(s, url, text string) {
 	p.t.Helper()
 	p.tell(s, hook.Event{Point: hook.SessionStart, Project: "/home/anna/work", Home: "/home/anna"})
@@ -106,7 +106,7 @@ func (p *past) call(s, id, server, tool, args string) hook.Reply {
 	return p.tell(s, hook.Event{Point: hook.BeforeToolCall, Call: hook.Call{ID: floodmark.CallID(id), Server: server, Name: tool, Args: []byte(args)}})
 }
 
-// answers answers a question after a time.
+// answers answers a question after some time.
 func (p *past) answers(s string, r hook.Reply, v approval.Verb, after time.Duration) {
 	p.t.Helper()
 	if r.Ticket == "" {
@@ -118,7 +118,7 @@ func (p *past) answers(s string, r hook.Reply, v approval.Verb, after time.Durat
 	}
 }
 
-// run runs a command over what was written and returns what it printed.
+// run runs a command on the journal and returns what it printed.
 func (p *past) run(wantCode int, args ...string) string {
 	p.t.Helper()
 	var out bytes.Buffer
@@ -140,7 +140,7 @@ func (p *past) run(wantCode int, args ...string) string {
 	config := filepath.Join(p.dir, "config")
 	for name, data := range map[string][]byte{filepath.Join(p.dir, "journal.jsonl"): out.Bytes(), filepath.Join(config, "policy.yaml"): []byte(p.text)} {
 		if len(data) == 0 {
-			continue // no policy is one, too
+			continue // without a file the shipped policy is used
 		}
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			p.t.Fatal(err)
@@ -157,7 +157,7 @@ func (p *past) run(wantCode int, args ...string) string {
 	return stdout.String()
 }
 
-// kept asks to write a note, in a session that read a page.
+// kept lets the agent ask to write a note, in a session that has read a page.
 func (p *past) kept(s, id, text string) hook.Reply {
 	p.t.Helper()
 	return p.call(s, id, "", "write", `{"path":"/home/anna/work/notes.md","content":"`+text+`"}`)
@@ -165,7 +165,7 @@ func (p *past) kept(s, id, text string) hook.Reply {
 
 const newsPage = "https://docs.news.example/today"
 
-// An auditor without settings answers nothing, which is counted by tool.
+// An auditor without settings does not answer. Missing answers are counted by tool.
 func TestStatsOfTheAuditor(t *testing.T) {
 	p := newPast(t, "version: 1\nauditor: {on: true}\n")
 	p.reads("s1", newsPage, "Nothing is new.")
@@ -179,7 +179,7 @@ func TestStatsOfTheAuditor(t *testing.T) {
 	}
 }
 
-// What asking cost, by a journal in which everything happened that is counted.
+// The journal of this test contains everything that is counted.
 func TestStats(t *testing.T) {
 	p := newPast(t, "version: 1\n")
 	p.reads("s1", newsPage, "Nothing is new.")

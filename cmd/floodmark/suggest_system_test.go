@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// A suggestion comes with its evidence, as a patch that others apply, and what
-// it leads to is a policy that asks less.
+// A suggestion is printed with its evidence, as a patch that other programs can apply. The patched
+// policy asks less.
 func TestSuggest(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "version: 1", "version: 1\n# mine\nsources:\n- {host: other.example, trust: shared}\n\nrelax: true\n"} {

@@ -16,7 +16,7 @@ import (
 
 const unhurried = 30 * time.Second
 
-// approved are three sessions in which the owner approved a note after a page.
+// approved plays sessions in which the owner approves a note after a page was read.
 func (p *past) approved(url string, sessions ...string) {
 	p.t.Helper()
 	for i, s := range sessions {
@@ -64,7 +64,7 @@ func threeTimes(do func(p *past, s string)) func(*past) {
 
 func yes(p *past, s string, r hook.Reply) { p.answers(s, r, approval.Approve, unhurried) }
 
-// badEvidence are yeses that count for nothing.
+// badEvidence returns approvals that must not lead to a suggestion.
 func badEvidence() map[string]func(*past) {
 	sessions := []string{"s1", "s2", "s3"}
 	return map[string]func(*past){
@@ -100,7 +100,7 @@ func badEvidence() map[string]func(*past) {
 	}
 }
 
-// badThings are calls for which nothing is proposed.
+// badThings returns approved calls for which nothing may be suggested.
 func badThings() map[string]func(*past) {
 	return map[string]func(*past){
 		"not named by the owner": threeTimes(func(p *past, s string) {
@@ -129,7 +129,7 @@ func badThings() map[string]func(*past) {
 	}
 }
 
-// Admin is never proposed, and neither is what the owner took back.
+// Calls with the effect admin, and calls whose approval the owner took back, are never suggested.
 func TestSuggestNothingForAdmin(t *testing.T) {
 	p := newPast(t, "version: 1\nprofile: coding\n")
 	for _, s := range []string{"s1", "s2", "s3"} {
@@ -146,7 +146,7 @@ func TestSuggestNothingForAdmin(t *testing.T) {
 	}
 }
 
-// A session may be called like a patch: nothing of it is taken for one.
+// The name of a session may look like a patch. It must not become part of the printed patch.
 func TestANameIsNoPatch(t *testing.T) {
 	p := newPast(t, "version: 1\n")
 	evil := "--- a/policy.yaml " + strings.Repeat("x", 60) + " +++ b/policy.yaml " + strings.Repeat("x", 60) + " @@ -1,1 +1,2 @@"

@@ -19,7 +19,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A toldMonitor says what it was told to say.
+// A toldMonitor gives prepared answers.
 type toldMonitor struct {
 	wire.UnimplementedOwnerServiceHandler
 	pending *wire.PendingResponse
@@ -84,7 +84,7 @@ func told(t *testing.T, m toldMonitor, args ...string) (stdout, stderr string, c
 	return out.String(), errs.String(), code
 }
 
-// Which sessions a list is without is said to people beside it, and to programs in it.
+// If sessions are missing from a list, people are told beside the list, and programs in it.
 func TestWhatAListIsWithoutIsSaid(t *testing.T) {
 	line := "session s9 is passed over: it is damaged\x1b[2J"
 	m := toldMonitor{pending: &wire.PendingResponse{Unread: []string{line}}, grants: &wire.GrantsResponse{Unread: []string{line}}}
@@ -98,7 +98,7 @@ func TestWhatAListIsWithoutIsSaid(t *testing.T) {
 	}
 }
 
-// What an auditor blocked is told to people and to programs, with its reason.
+// People and programs are told what an auditor blocked, and why.
 func TestABlockIsSeen(t *testing.T) {
 	const reason = "the auditor says block: the user asked for a summary only"
 	m := toldMonitor{
@@ -123,8 +123,9 @@ func TestABlockIsSeen(t *testing.T) {
 	}
 }
 
-// What nodes say of each other is a line of its own, without what could steer a
-// terminal, and a field for programs; where they say nothing there is neither.
+// What the nodes report about each other is printed on a line of its own, without characters that
+// control a terminal, and in a field for programs. If they report nothing, there is no line and no
+// field.
 func TestStatusSaysWhatNodesAreUpTo(t *testing.T) {
 	line := "an upgrade is under way: node b runs\x1b[2J version 2"
 	for _, says := range []string{line, ""} {
@@ -143,8 +144,8 @@ func TestStatusSaysWhatNodesAreUpTo(t *testing.T) {
 	}
 }
 
-// One line says that all is well. Each fault adds a line; a permanent state, or a change made by
-// protect, adds none.
+// If all is well, the status is one line. Each fault adds a line. A permanent state and a change
+// made by protect add none.
 func TestStatusIsOneLine(t *testing.T) {
 	held := []setup.AgentReport{{Name: "pi", Title: "pi", State: "protected", Warnings: []string{"it is newer than 0.73.1"}}}
 	calm := []string{"user mode: code of your own user", "the signed heads lie where", "«floodmark protect» changed the rules; if"}

@@ -104,14 +104,14 @@ func openTerminal() (master, slave *os.File, err error) {
 type screen struct {
 	all   lockedBuffer
 	from  int          // where the next step looks
-	piped lockedBuffer // what went past it
+	piped lockedBuffer // what went into the pipe
 }
 
 func (t *screen) text() string {
 	return strings.ReplaceAll(t.all.String(), "\r\n", "\n")
 }
 
-// play does the steps; over is done when the program has ended and all it printed is here.
+// play does the steps. over is done when the program has ended and everything it printed was read.
 func (t *screen) play(ts *testscript.TestScript, over context.Context, f *os.File, steps string) error {
 	kept := ""
 	for line := range strings.Lines(steps) {

@@ -15,11 +15,11 @@ import (
 	"github.com/floodmark/floodmark/internal/cli"
 )
 
-// The journals in testdata were written by programs of their time, one of each
-// form: the session «monday» read a page and was stopped, «quiet» only began.
-// They are never written anew; a new form adds a file.
+// The journals in testdata were written by old programs, one for each form of the store. In each
+// the session «monday» read a page and was stopped, and «quiet» only began. They are never written
+// again. A new form adds a file.
 
-// TestUpgradeKeepsTheJournal lets this program take over what older ones wrote.
+// TestUpgradeKeepsTheJournal opens journals of older programs with this one.
 func TestUpgradeKeepsTheJournal(t *testing.T) {
 	for _, form := range []int{1, 2} {
 		t.Run(fmt.Sprint("form ", form), func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestUpgradeKeepsTheJournal(t *testing.T) {
 	}
 }
 
-// TestDowngradeIsRefused gives this program what a later one wrote.
+// TestDowngradeIsRefused opens a journal of a later program with this one.
 func TestDowngradeIsRefused(t *testing.T) {
 	dir := oldJournal(t, 2)
 	path := filepath.Join(dir, "data", "journal.db")
@@ -50,7 +50,7 @@ func TestDowngradeIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const formByte = 63 // the last of the four in SQLite's header that hold it
+	const formByte = 63 // the last of the four bytes with the form in SQLite's header
 	before[formByte]++
 	if err := os.WriteFile(path, before, 0o600); err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func saysIn(t *testing.T, dir string, code int, args ...string) string {
 	return out.String()
 }
 
-// oldJournal unpacks the journal of a form into a folder of its own.
+// oldJournal unpacks the journal of a form into a new folder.
 func oldJournal(t *testing.T, form int) string {
 	t.Helper()
 	dir := shortFolder(t)

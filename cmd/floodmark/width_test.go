@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Text is fitted to the terminal, within bounds; without a width, or with one
-// that is none, to what every terminal has.
+// Text is fitted to the width of the terminal, within bounds. Without a valid width, the default is
+// used.
 func TestTextFitsTheTerminal(t *testing.T) {
 	for columns, want := range map[string]int{
 		"": cli.HelpWidth, "x": cli.HelpWidth, "0": cli.HelpWidth, "-5": cli.HelpWidth, "60": 60, "120": 120,
@@ -31,7 +31,8 @@ func TestTextFitsTheTerminal(t *testing.T) {
 	}
 }
 
-// A yes alone does nothing: the agent has to try again, and it ends.
+// After an approval the person is told that the agent has to try again, or where the approval is
+// listed. After a no, or an answer in vain, there is nothing to say.
 func TestAYesSaysWhatFollows(t *testing.T) {
 	for name, c := range map[string]struct {
 		q        *wire.AnswerRequest

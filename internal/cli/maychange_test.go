@@ -16,7 +16,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A sternMonitor takes every caller for an agent's process, or lets the request time out.
+// A sternMonitor treats every caller as an agent's process, or lets the request time out.
 type sternMonitor struct {
 	wire.UnimplementedOwnerServiceHandler
 	silent *outOfTime
@@ -68,9 +68,9 @@ func sternSocket(t *testing.T, m sternMonitor) string {
 	return socket
 }
 
-// The monitor of this user is asked where it usually listens, too: a variable that
-// names another place does not make an agent's hand the owner's. One that is there
-// and says nothing has not said yes.
+// The monitor of this user is also asked at its usual socket, so that an agent cannot pass as the
+// owner by setting a variable to another place. A monitor that is there and does not answer has not
+// allowed anything.
 func TestVariablesDoNotHideTheMonitor(t *testing.T) {
 	home, elsewhere := t.TempDir(), t.TempDir()
 	for _, err := range []error{

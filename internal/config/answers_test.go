@@ -36,9 +36,9 @@ answers:
 		{"Oncall", "acme", "coder", []floodmark.ToolRef{read}, false},
 		{"", "acme", "coder", []floodmark.ToolRef{read}, false},
 		{"", "beta", "coder", []floodmark.ToolRef{run}, true},
-		// All tools, or an agent that is not known: every answer that could fit counts.
+		// All tools, or an unknown agent: every entry that could match must allow the group.
 		{"oncall", "acme", "coder", nil, false},
-		// The first entry that fits counts, so that none fits what it does not name.
+		// Only the first entry that matches is used.
 		{"platform", "acme", "coder", []floodmark.ToolRef{{Name: "run_shell_command"}}, false},
 		{"oncall", "acme", "coder", []floodmark.ToolRef{{Name: "run_shell_command"}}, true},
 		{"oncall,platform", "acme", "coder", nil, true},

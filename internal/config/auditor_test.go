@@ -43,8 +43,8 @@ auditor:
 	}
 }
 
-// What files are to hold goes to a model on this machine, and elsewhere only if
-// that is said.
+// The content that a call would write to files is sent to a model on this machine. It is sent
+// elsewhere only if content is set.
 func TestAuditorContent(t *testing.T) {
 	for text, want := range map[string]bool{
 		"endpoint: http://127.0.0.1:11434/v1, model: m":                             true,

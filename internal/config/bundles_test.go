@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/bundle/bundletest"
 )
 
-// Keys are for all tenants, or for one, whose own they are then.
+// Keys are for all tenants, or for one tenant in place of those.
 func TestBundleKeys(t *testing.T) {
 	key := bundle.FormatKey(bundletest.Keys()[0])
 	other := bundle.FormatKey(append([]byte{1}, bundletest.Keys()[0][1:]...))
@@ -35,7 +35,7 @@ func TestBundleKeys(t *testing.T) {
 	}
 }
 
-// A bundle's policy enforces, unless that is not wanted.
+// A bundle's policy must enforce, unless dryRun is set.
 func TestBundleRules(t *testing.T) {
 	for text, part := range map[string]string{"version: 1\nprofile: dry-run\n": "enforces nothing", "version: 1\nx: 1\n": "policy.yaml:2:1", "version: 2\n": "policy.yaml:1:"} {
 		if _, err := BundleRules("policy.yaml", []byte(text), false); err == nil || !strings.Contains(err.Error(), part) {

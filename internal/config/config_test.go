@@ -125,7 +125,7 @@ func FuzzParseService(f *testing.F) {
 	})
 }
 
-// A policy that is there but wrong must never become the shipped one.
+// If the policy has mistakes, the shipped one must never be used in its place.
 func TestAWrongPolicyIsNotTheShippedOne(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "policy.yaml")
@@ -184,7 +184,7 @@ func TestKeysStayAndStaySecret(t *testing.T) {
 	}
 }
 
-// Beside the daemon lies the program that agents start.
+// The programs that agents start are beside the daemon.
 func TestGuardedPrograms(t *testing.T) {
 	at := func(name string, err error) []string { return programs(func() (string, error) { return name, err }) }
 	if got := at("/opt/x/floodmark", nil); !slices.Equal(got, []string{"/opt/x/floodmark", "/opt/x/floodmark", "/opt/x/floodmark-hook", "/opt/x/floodmark-box"}) {
@@ -204,7 +204,7 @@ func TestGuarded(t *testing.T) {
 	if err := os.Symlink(place, link); err != nil {
 		t.Fatal(err)
 	}
-	p := DirPaths(link) // where nothing was made yet
+	p := DirPaths(link) // nothing exists there yet
 	p.HookSocket = "/tmp/x.sock"
 	self, err := os.Executable()
 	if err != nil {
@@ -247,7 +247,7 @@ func TestGuarded(t *testing.T) {
 	}
 }
 
-// Only an agent that is known to ask and to wait may be told to.
+// Only an agent that is known to ask and to wait for the answer may be set to ask natively.
 func TestAgentsThatAskThemselves(t *testing.T) {
 	s, err := ParseService("service.yaml", []byte("agents:\n  openclaw: {ask: native}\n  claude-code: {ask: native}\n  codex: {}\n"))
 	if err != nil || !slices.Equal(s.Native(), []string{"claude-code", "openclaw"}) {
@@ -268,7 +268,7 @@ func TestAgentsThatAskThemselves(t *testing.T) {
 	}
 }
 
-// Any client of the gateway may be named, and only those that are named ask.
+// Any client of the gateway may be named, and only named clients ask in their window.
 func TestClientsThatAskInTheirWindow(t *testing.T) {
 	s, err := ParseService("service.yaml", []byte("agents:\n  claude-code: {ask: native}\n  my client: {ask: elicitation}\n  cursor: {ask: elicitation}\n  codex: {}\n"))
 	if err != nil || !slices.Equal(s.Elicits(), []string{"cursor", "my client"}) || !slices.Equal(s.Native(), []string{"claude-code"}) {
@@ -284,7 +284,7 @@ func TestClientsThatAskInTheirWindow(t *testing.T) {
 	}
 }
 
-// An agent that is connected where agents usually are changes no rules.
+// An agent whose settings are in the usual places does not change the rules.
 func TestUsualPlacesAreTheSameRules(t *testing.T) {
 	p := DirPaths(t.TempDir())
 	p.Home = "/home/dev"

@@ -12,8 +12,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// mount makes a folder as Kubernetes mounts a Secret: links to files in a folder
-// that is a link itself.
+// mount makes a folder as Kubernetes mounts a Secret: its files are links into a folder that is a
+// link itself.
 func mount(t *testing.T, mode os.FileMode, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark/internal/config"
 )
 
-// Of the owner's own policy what tightens holds beside a fleet's rules, also where
-// the same rule keeps records; what would not hold alone is an error.
+// Beside a fleet's rules, the parts of the owner's own policy that tighten are in effect, even in a
+// rule that also keeps records. A policy that would be wrong alone is an error.
 func TestOwnOf(t *testing.T) {
 	const both = `version: 1
 relax: false

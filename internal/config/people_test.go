@@ -21,7 +21,7 @@ func TestPeople(t *testing.T) {
 	if err != nil || s.People.Roles.PolicyAuthor[0] != "security" || time.Duration(s.People.MaxAge) != 8*time.Hour {
 		t.Errorf("%+v, %v", s.People, err)
 	}
-	// The empty tenant is meant where it is written.
+	// The empty tenant is used if it is written.
 	if s, err := ParseService("service.yaml", []byte(peopleHead+`people: {issuer: "https://l.example", clientId: f, tenant: "", roles: {viewer: [a]}}`)); err != nil || *s.People.Tenant != "" {
 		t.Errorf("%+v, %v", s.People, err)
 	}

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A secret is told by Reveal and by nothing else, also inside other values.
+// Only Reveal returns the text of a secret. It is not printed, even inside other values.
 func TestSecretIsNeverPrinted(t *testing.T) {
 	const word = "correct-horse-battery"
 	t.Setenv("FLOODMARK_TEST_SECRET", word)

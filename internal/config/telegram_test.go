@@ -79,7 +79,7 @@ agents:
 	if len(names) != 2 || names[0] != "telegram" || names[1] != "telegram of codex" || gates[0].Bot().ChatID != -5 || gates[1].Bot().Server != "http://127.0.0.1:1" {
 		t.Errorf("gates %q", names)
 	}
-	// What is off is not built, unless an agent's section that is on has no gate of its own.
+	// A gate that is off is not built, unless an agent's section is on and has no gate of its own.
 	const off = "verifier: {enabled: false, webhook: {url: 'https://a.example'}, telegram: {botToken: '1:a', chatId: 7, allowedUserIds: [7]}}\n"
 	for agents, want := range map[string]string{
 		"":                    "[] []",

@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// lineKey is a key as it stands in tenants.keys.
+// lineKey returns a key as it is written in tenants.keys.
 func lineKey(b byte) string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{b}, 32)) }
 
 func TestTenantKeys(t *testing.T) {

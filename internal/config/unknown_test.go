@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// A key that is not known is answered by the one that was probably meant, or by
-// those there are.
+// The error for an unknown key names the key that was probably meant, or all known keys.
 func TestUnknownKeys(t *testing.T) {
 	for text, want := range map[string]string{
 		"version: 1\njournl: {}":                          "line 2: there is no key journl here (did you mean journal?)",

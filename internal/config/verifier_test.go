@@ -34,7 +34,7 @@ verifier:
     allowedUserIds: [123456789]
 `
 
-// seedThreeJSON is the same as the document has it, without its comments.
+// seedThreeJSON is the example as in the document, in JSON and without comments.
 const seedThreeJSON = `{
   "verifier": {
     "enabled": true,
@@ -56,8 +56,7 @@ const seedThreeJSON = `{
   }
 }`
 
-// Seed 3's own example is read with the keys' words, as YAML and as JSON, but not with
-// the comments of JavaScript.
+// The example of seed 3 can be read as YAML and as JSON, but not with comments of JavaScript.
 func TestVerifierOfSeedThree(t *testing.T) {
 	if j, err := ParseService("service.yaml", []byte(seedThreeJSON)); err != nil || fmt.Sprint(j.Gates()) != "[{webhook  {[exec write edit apply_patch] []} deny 30s}]" {
 		t.Errorf("as JSON: %v, %v", j.Gates(), err)
@@ -100,8 +99,8 @@ func TestVerifierOfSeedThree(t *testing.T) {
 	}
 }
 
-// What is said of one agent makes the gates of all wider and stricter for it,
-// and adds gates.
+// The section of one agent can only make the gates for all wider and stricter for that agent, and
+// add gates.
 func TestVerifierOfAgents(t *testing.T) {
 	looks := []floodmark.Effect{floodmark.Observe}
 	const all = "verifier: {failMode: allow, scope: {include: [exec]}, webhook: {url: 'https://a.example'}}\nagents: {codex: {verifier: {%s}}}\n"
@@ -160,7 +159,7 @@ func TestVerifierOfAgents(t *testing.T) {
 	}
 }
 
-// A gate for all that is off is not asked for an agent that has its own.
+// If the gate for all is off, an agent with a gate of its own is not judged by the gate for all.
 func TestVerifierThatIsOff(t *testing.T) {
 	s, err := ParseService("s", []byte("verifier: {enabled: false, webhook: {url: 'https://a.example'}}\nagents: {codex: {verifier: {webhook: {url: 'https://b.example'}}}}\n"))
 	if got := s.Gates().For("codex", floodmark.ToolRef{Name: "x"}, nil); err != nil || !slices.Equal(got, []string{AgentGate(WebhookGate, "codex")}) {
@@ -168,7 +167,7 @@ func TestVerifierThatIsOff(t *testing.T) {
 	}
 }
 
-// A timeout that is not the usual one counts, for the gate and for who asks.
+// A timeout that is set is used for the gate, and for its webhook or bot.
 func TestVerifierTimes(t *testing.T) {
 	s, err := ParseService("s", []byte("verifier: {webhook: {url: 'https://a.example', timeout: 7}, telegram: {botToken: x, chatId: '1', timeout: 90s, allowedUserIds: [1]}}\n"+
 		"agents: {codex: {verifier: {webhook: {url: 'https://b.example', timeout: 5}, telegram: {botToken: y, chatId: '2', timeout: 40, allowedUserIds: [2]}}}}\n"))
@@ -208,7 +207,7 @@ func TestVerifierHeaderWithoutItsVariable(t *testing.T) {
 	}
 }
 
-// An agent's section that says only how or about what counts with the bot for all, too.
+// A section of an agent that sets only failMode or scope also changes the bot for all.
 func TestVerifierOfAgentsAndTheBotForAll(t *testing.T) {
 	for text, want := range map[string]string{
 		"failMode: deny":           "exec:webhook deny, telegram deny; read:",
@@ -234,7 +233,7 @@ func TestVerifierOfAgentsAndTheBotForAll(t *testing.T) {
 	}
 }
 
-// Every mistake is told with its line and what to do, and without what it holds.
+// The error for every mistake names the line and says what to do, and it does not show secrets.
 func TestVerifierMistakes(t *testing.T) {
 	const hook = "verifier:\n  webhook:\n    url: https://a.example\n"
 	for text, want := range map[string]string{
@@ -290,7 +289,7 @@ func TestVerifierMistakes(t *testing.T) {
 	}
 }
 
-// One agent of a program passes the gates of all, of the program and its own.
+// A single agent of a program is judged by the gates for all, those of the program and its own.
 func TestVerifierOfOneAgentOfAProgram(t *testing.T) {
 	s, err := ParseService("s", []byte("verifier: {webhook: {url: 'https://a.example'}}\nagents: {openclaw: {verifier: {webhook: {url: 'https://b.example'}}}, openclaw/work: {verifier: {webhook: {url: 'https://c.example'}}}}\n"))
 	three := s.Gates().For("openclaw/work", floodmark.ToolRef{Agent: "openclaw/work", Name: "x"}, nil)

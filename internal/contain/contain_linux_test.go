@@ -46,8 +46,8 @@ func TestACommandRunsInABox(t *testing.T) {
 	}
 }
 
-// The box of a worktree shows the repository that lists the worktree as its own, and no other folder
-// that a file in the project names.
+// The box of a worktree shows the repository that lists the worktree as its own, and no other
+// folder that a file in the project names.
 func TestABoxOfAWorktree(t *testing.T) {
 	h := newHouse(t)
 	rel, err := filepath.Rel(h.home, h.project)
@@ -99,8 +99,8 @@ func TestWithoutAProofACommandIsAQuestion(t *testing.T) {
 	}
 }
 
-// If an agent runs its own command and not the one with the box, as Codex once did, the result shows
-// it.
+// If an agent runs its own command and not the one with the box, as Codex once did, the result
+// shows it.
 func TestACommandThatRanWithoutItsBox(t *testing.T) {
 	h := newHouse(t)
 	c := bash("1", "go test ./...")

@@ -13,8 +13,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A call that failed in its box is asked about when it comes again, and the question says which host
-// it needed.
+// A call that failed in its box is asked about when it comes again, and the question says which
+// host it needed.
 func TestACallThatFailedInItsBox(t *testing.T) {
 	h := newHouse(t)
 	c := bash("1", "npm test")
@@ -34,8 +34,8 @@ func TestACallThatFailedInItsBox(t *testing.T) {
 	h.wantIncidents()
 }
 
-// A call that is only tried in a box has failed if it asked for a host, whatever its exit code. A call
-// that is not only tried has succeeded.
+// A call that is only tried in a box has failed if it asked for a host, whatever its exit code. A
+// call that is not only tried has succeeded.
 func TestATryThatDoesNotSayThatItFailed(t *testing.T) {
 	for line, tried := range map[string]bool{"npm prune | tail -2; npm test": true, "npm test": false} {
 		h := newHouse(t)

@@ -245,8 +245,8 @@ func changed(t *testing.T, p string) time.Time {
 	return time.Unix(info.Sys().(*syscall.Stat_t).Ctim.Unix())
 }
 
-// A restored file has the label that it had before the call, even if that was low. Only a person at a
-// terminal may restore.
+// A restored file has the label that it had before the call, even if that was low. Only a person at
+// a terminal may restore.
 func TestLabelsAreGivenBack(t *testing.T) {
 	h := newHouse(t)
 	s := h.keeps()
@@ -287,8 +287,8 @@ func TestLabelsAreGivenBack(t *testing.T) {
 	h.wantIncidents(owner.Undo, owner.Undo)
 }
 
-// A box whose working folder is beside its ticket, as in Codex's sandbox, can be undone, too, unless
-// another process wrote into that folder.
+// A box whose working folder is beside its ticket, as in Codex's sandbox, can be undone, too,
+// unless another process wrote into that folder.
 func TestWhatABoxBesideItsTicketReplacesIsKept(t *testing.T) {
 	for _, forged := range []string{"", "in.done", "in.old/0", "in.old/more"} {
 		h := newHouse(t)

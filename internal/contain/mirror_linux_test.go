@@ -116,8 +116,8 @@ func TestAnInstallHasAMirror(t *testing.T) {
 	}
 }
 
-// Any other command has no mirror, and no packages are fetched for it. A person is asked if the line
-// names what is fetched or a place to fetch from. Other commands are tried without a mirror.
+// Any other command has no mirror, and no packages are fetched for it. A person is asked if the
+// line names what is fetched or a place to fetch from. Other commands are tried without a mirror.
 func TestOtherInstallsHaveNoMirror(t *testing.T) {
 	for name, c := range map[string]struct {
 		line   string

@@ -86,8 +86,8 @@ func (h *house) ends() {
 	}
 }
 
-// forgets removes what the store knows of calls: of about.json what sessions recorded, and for any other
-// name the folder with that file.
+// forgets removes what the store knows of calls: of about.json what sessions recorded, and for any
+// other name the folder with that file.
 func forgets(t *testing.T, s *undo.Store, name string) {
 	t.Helper()
 	list, err := filepath.Glob(filepath.Join(s.Folder, "kept", "*", name))

@@ -134,8 +134,8 @@ func TestByManager(t *testing.T) {
 	}
 }
 
-// The unit of a package is used as it is. If the manager refuses, the error says why, and no unit is
-// left.
+// The unit of a package is used as it is. If the manager refuses, the error says why, and no unit
+// is left.
 func TestWhatAManagerRefuses(t *testing.T) {
 	told, home := manager(t, "--user enable"), t.TempDir()
 	s := InBackground(Background{}, filepath.Join(home, "no.sock"), func(context.Context) bool { return false }).ByManager(t.Context(), &Unit{Program: "/f", Home: home})

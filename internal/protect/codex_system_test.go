@@ -26,8 +26,8 @@ func TestCodexOnPath(t *testing.T) {
 	t.Run("no answer", codexThatDoesNotAnswer)
 }
 
-// If Codex does not answer, or not what we expect, we do not wait longer. The person is told what to
-// do, and the hashes that we computed are written.
+// If Codex does not answer, or not what we expect, we do not wait longer. The person is told what
+// to do, and the hashes that we computed are written.
 func codexThatDoesNotAnswer(t *testing.T) {
 	for name, script := range map[string]string{
 		"hangs":         `case $1 in --version) echo codex-cli 0.200.0;; *) sleep 660 & sleep 660;; esac`,

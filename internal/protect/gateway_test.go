@@ -71,8 +71,8 @@ func (b *bench) forgotten(what string) {
 	}
 }
 
-// The servers of all clients are put behind the gateway at once, and restored: once with unwrap, and once
-// with unprotect.
+// The servers of all clients are put behind the gateway at once, and restored: once with unwrap,
+// and once with unprotect.
 func TestServersOfEveryClient(t *testing.T) {
 	b := everyClient(t)
 	before := b.tree()
@@ -102,8 +102,8 @@ func TestServersOfEveryClient(t *testing.T) {
 	b.forgotten("everything given back")
 }
 
-// Hooks and the gateway can be put into the same files in either order. Removing the gateway leaves the
-// files with hooks, and removing the hooks then restores the old bytes.
+// Hooks and the gateway can be put into the same files in either order. Removing the gateway leaves
+// the files with hooks, and removing the hooks then restores the old bytes.
 func TestServersBesideHooks(t *testing.T) {
 	for _, order := range []string{"hooks first", "servers first"} {
 		b := everyClient(t)
@@ -143,8 +143,8 @@ func TestServersBesideHooks(t *testing.T) {
 	}
 }
 
-// If the command is killed at any step, each file is either the old or the new one. The same command
-// can finish, and each way of undoing restores the old files.
+// If the command is killed at any step, each file is either the old or the new one. The same
+// command can finish, and each way of undoing restores the old files.
 func TestServersKilledAtEveryStep(t *testing.T) {
 	some := []string{"codex", "cursor", "opencode"}
 	whole := everyClient(t)
@@ -247,8 +247,8 @@ func TestServersEditedMeanwhile(t *testing.T) {
 	b.forgotten("edited")
 }
 
-// Files of a project are changed only if the project is named. They are restored even if the project
-// is not named.
+// Files of a project are changed only if the project is named. They are restored even if the
+// project is not named.
 func TestServersOfAProject(t *testing.T) {
 	b := newBench(t)
 	b.Program, b.Gateway = testProgram, []string{"--socket", "/run/user/1000/floodmark/hook.sock"}

@@ -49,8 +49,8 @@ func beKilled(t *testing.T) {
 	b.apply(plan)
 }
 
-// TestKilledBeforeTheRename starts this test program again, which is killed before a rename, and checks
-// the files that are left.
+// TestKilledBeforeTheRename starts this test program again, which is killed before a rename, and
+// checks the files that are left.
 func TestKilledBeforeTheRename(t *testing.T) {
 	if *victim != "" {
 		beKilled(t)
@@ -61,8 +61,8 @@ func TestKilledBeforeTheRename(t *testing.T) {
 	t.Run("servers", serversKilledBeforeTheRename)
 }
 
-// If a process is killed when the new file is beside the old one, each file is either the old or the
-// new one. Then protect can finish, and unprotect leaves nothing behind.
+// If a process is killed when the new file is beside the old one, each file is either the old or
+// the new one. Then protect can finish, and unprotect leaves nothing behind.
 func hooksKilledBeforeTheRename(t *testing.T) {
 	whole := everySort(t)
 	before := whole.tree()

@@ -175,8 +175,8 @@ func TestServersAreWrittenSo(t *testing.T) {
 	}
 }
 
-// An entry that calls the gateway stays, wherever our program is. It is changed only if it calls the
-// gateway for another server or another monitor, or if the program is not ours.
+// An entry that calls the gateway stays, wherever our program is. It is changed only if it calls
+// the gateway for another server or another monitor, or if the program is not ours.
 func TestEntriesThatCallTheGateway(t *testing.T) {
 	dir := t.TempDir()
 	program, link, other := filepath.Join(dir, "floodmark"), filepath.Join(dir, "fm"), filepath.Join(dir, "x", "floodmark")

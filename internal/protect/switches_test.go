@@ -64,8 +64,8 @@ func TestSwitchedOffIsNotOverruled(t *testing.T) {
 	b.like(before, "switched off")
 }
 
-// An agent that loads our code, or whose settings are TOML, is not protected either if its settings keep
-// it from loading the hooks or our code.
+// An agent that loads our code, or whose settings are TOML, is not protected either if its settings
+// keep it from loading the hooks or our code.
 func TestWhatIsNotLoadedIsNotProtected(t *testing.T) {
 	b := newBench(t)
 	codex, claw := b.have("codex")[1].path, b.have("openclaw")[4].path

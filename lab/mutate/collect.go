@@ -48,8 +48,8 @@ func collect(root string) ([]mutant, error) {
 	return all, nil
 }
 
-// purePackages returns the packages on floors 1 and 2 of the package table in doc, so a new pure package
-// need not be added here.
+// purePackages returns the packages on floors 1 and 2 of the package table in doc, so a new pure
+// package need not be added here.
 func purePackages(doc string) []string {
 	row := regexp.MustCompile("(?m)^\\| `([a-z0-9/-]+)` \\| [12] ")
 	var pkgs []string

@@ -182,8 +182,8 @@ func (f *laptopFleet) roll(r bundle.Rollout) {
 	}
 }
 
-// compare compares the fleet's copy of a laptop's sessions with the laptop's journal, entry by entry,
-// and adds the differences to r.
+// compare compares the fleet's copy of a laptop's sessions with the laptop's journal, entry by
+// entry, and adds the differences to r.
 func (f *laptopFleet) compare(machine, dir string, r *laptopReport) {
 	f.t.Helper()
 	j, err := sqlitejournal.Open(f.t.Context(), config.DirPaths(dir).Journal, sqlitejournal.Options{})
@@ -253,7 +253,8 @@ func (f *laptopFleet) quiet(machine string) {
 	}
 }
 
-// kept returns how many entries of a machine the fleet counts, or -1 if it does not know the machine.
+// kept returns how many entries of a machine the fleet counts, or -1 if it does not know the
+// machine.
 func (f *laptopFleet) kept(machine string) int64 {
 	f.t.Helper()
 	list, err := machinestest.All(f.t.Context(), f.book, laptopTenant)

@@ -171,7 +171,7 @@ func (a *account) read(ctx context.Context, o wire.OwnerServiceClient, name stri
 	defer stream.Close()
 	for stream.Receive() {
 		if stone := stream.Msg().GetTombstone(); stone != nil {
-			// After known the monitor itself may have written entries, so the tombstone may be later.
+			// The monitor itself may have written entries since.
 			same := stone.GetSeq() != known.Seq || stone.GetHash() == known.Hash.String()
 			if !a.asked || stone.GetSeq() < known.Seq || !same {
 				return fmt.Errorf("%w: a tombstone nobody asked for, at %d of %d", errLost, stone.GetSeq(), known.Seq)

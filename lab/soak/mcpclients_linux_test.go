@@ -209,8 +209,8 @@ func (w *mcpWorld) kill(ctx context.Context, g *mcpGateway, s mcpServer) {
 	w.afterKill(c, g, s, ended)
 }
 
-// afterKill checks what a client whose server was killed gets: an error for the waiting call, answers
-// of other servers, and after a while answers of the same server again.
+// afterKill checks what a client whose server was killed gets: an error for the waiting call,
+// answers of other servers, and after a while answers of the same server again.
 func (w *mcpWorld) afterKill(c *mcpClient, g *mcpGateway, s mcpServer, ended chan error) {
 	if err := <-ended; err == nil || !strings.Contains(err.Error(), s.name) || !strings.Contains(err.Error(), "again") {
 		w.t.Errorf("the call that waited for %s: %v", s.name, err)

@@ -17,8 +17,8 @@ const mcpVariable = "FLOODMARK_SOAK_MCP"
 // maxMCPWait is how long the waiting tool waits if the call is not cancelled.
 const maxMCPWait = 2 * time.Minute
 
-// runMCPServer runs a server of the Go SDK with two tools: one answers at once, the other waits until
-// its call is cancelled.
+// runMCPServer runs a server of the Go SDK with two tools: one answers at once, the other waits
+// until its call is cancelled.
 func runMCPServer(name string) {
 	s := mcp.NewServer(&mcp.Implementation{Name: name, Version: "1"}, nil)
 	type words struct {

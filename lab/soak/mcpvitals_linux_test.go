@@ -101,15 +101,15 @@ type mcpFlat struct {
 	Limit     float64 `json:"riseLimit"` // the most that Rise may be
 }
 
-// warmUp is the least part of a run in which clients connect and caches fill. It lasts longer if not
-// all clients have connected by then, but at most until mostWarm of the run.
+// warmUp is the least part of a run in which clients connect and caches fill. It lasts longer if
+// not all clients have connected by then, but at most until mostWarm of the run.
 const (
 	warmUp   = 0.4
 	mostWarm = 0.67
 )
 
-// flat fits a line through the samples after the warm-up. A rise of a tenth of the mean, or of little
-// if that is more, may come from clients that connect and disconnect.
+// flat fits a line through the samples after the warm-up. A rise of a tenth of the mean, or of
+// little if that is more, may come from clients that connect and disconnect.
 func flat(samples []mcpSample, warm float64, of func(mcpSample) float64, little float64) mcpFlat {
 	samples = samples[int(float64(len(samples))*warm):]
 	var f mcpFlat

@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// relayVariable is the environment variable that makes this program run [runRelay]. Its value is the
-// socket of the monitor. A process that reports events cannot be the owner, so the test needs
+// relayVariable is the environment variable that makes this program run [runRelay]. Its value is
+// the socket of the monitor. A process that reports events cannot be the owner, so the test needs
 // another process for them.
 const relayVariable = "FLOODMARK_SOAK_RELAY"
 
@@ -25,8 +25,8 @@ type saying struct {
 	Event hook.Event `json:"event"`
 }
 
-// A heard is the monitor's answer to a saying. Failed says that there was none, or that the event was
-// not judged.
+// A heard is the monitor's answer to a saying. Failed says that there was none, or that the event
+// was not judged.
 type heard struct {
 	N       int                `json:"n"`
 	Verdict string             `json:"verdict"`

@@ -196,8 +196,8 @@ func restored(t *testing.T, parent, name, copied, logs string) *database {
 	return d
 }
 
-// verified runs «floodmark journal verify» on a database. If the journal is good, it also returns the
-// entries.
+// verified runs «floodmark journal verify» on a database. If the journal is good, it also returns
+// the entries.
 func verified(t *testing.T, dir string, d *database) (out string, entries map[string]bool, code int) {
 	t.Helper()
 	r := launch(t, dir, "", "--journal", d.url())

@@ -77,9 +77,9 @@ type desk struct {
 	sent map[int64]floodmark.TicketID // every card that ever was on the phone
 }
 
-// TestTicketsSurviveKilling kills the real program several times while many questions are open. Open
-// questions must be open again afterwards, answered ones must stay answered, a yes must let the same
-// call pass, and no card may be lost.
+// TestTicketsSurviveKilling kills the real program several times while many questions are open.
+// Open questions must be open again afterwards, answered ones must stay answered, a yes must let
+// the same call pass, and no card may be lost.
 func TestTicketsSurviveKilling(t *testing.T) {
 	long(t)
 	began := time.Now()
@@ -336,8 +336,8 @@ func (d *desk) kill() {
 	d.figure.Kills++
 }
 
-// over waits until every card says how its question ended. A card that was answered when the monitor
-// was killed, or that was sent but not yet recorded, says so only when it is touched again.
+// over waits until every card says how its question ended. A card that was answered when the
+// monitor was killed, or that was sent but not yet recorded, says so only when it is touched again.
 func (d *desk) over() {
 	d.t.Helper()
 	left := func() map[floodmark.TicketID][]bottest.Message {

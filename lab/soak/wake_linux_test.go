@@ -96,8 +96,9 @@ func askAt(t *testing.T, m *monitor.Monitor, id floodmark.SessionID) floodmark.T
 	return reply.Ticket
 }
 
-// A caller that waits at one node for an answer that is given at another node must get it within one
-// polling interval. docs/decisions/0002 has the figures, and says why nodes do not notify each other.
+// A caller that waits at one node for an answer that is given at another node must get it within
+// one polling interval. docs/decisions/0002 has the figures, and says why nodes do not notify each
+// other.
 func TestWake(t *testing.T) {
 	long(t)
 	dsn := os.Getenv("FLOODMARK_POSTGRES_DSN")

@@ -115,8 +115,8 @@ func sources() (map[string][]byte, error) {
 	return files, nil
 }
 
-// switchable returns the files of the scanner that are changed so that each disabling can be switched
-// on.
+// switchable returns the files of the scanner that are changed so that each disabling can be
+// switched on.
 func switchable(rows []disabling) (map[string][]byte, error) {
 	files, err := sources()
 	if err != nil {
@@ -135,8 +135,8 @@ func switchable(rows []disabling) (map[string][]byte, error) {
 			" = func() int { n, _ := strconv.Atoi(os.Getenv(\"" + switchVariable + "\")); return n }()\n"),
 	}
 	for name, list := range edits {
-		// From the end of the file, so that the offsets of the other edits stay right. Of two edits at
-		// the same offset the text of the later row comes first.
+		// From the end of the file, so that the offsets of the other edits stay right. Of two edits
+		// at the same offset the text of the later row comes first.
 		slices.SortStableFunc(list, func(a, b edit) int { return b.at - a.at })
 		text := string(files[name])
 		for _, e := range list {
@@ -183,7 +183,8 @@ func judgeFile(name, construct string) int {
 // disabling is switched on.
 const switchVariable = "FLOODMARK_SHELL_DISABLED"
 
-// buildSwitchable builds this test program with a scanner in which one disabling can be switched on.
+// buildSwitchable builds this test program with a scanner in which one disabling can be switched
+// on.
 func buildSwitchable(t *testing.T, rows []disabling) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -215,8 +216,8 @@ func buildSwitchable(t *testing.T, rows []disabling) string {
 	return program
 }
 
-// disabled switches on some disablings, one after the other. Each time more of the watched lines with
-// the construct must be under-estimated than without a disabling.
+// disabled switches on some disablings, one after the other. Each time more of the watched lines
+// with the construct must be under-estimated than without a disabling.
 func disabled(t *testing.T, j *judge, f *figures, kept []madeOutcome) {
 	t.Helper()
 	whole := map[string]int{} // by construct: under-estimates without a disabling
@@ -248,8 +249,8 @@ func disabled(t *testing.T, j *judge, f *figures, kept []madeOutcome) {
 	}
 }
 
-// judgeWithout returns how many outcomes with a construct are under-estimated when the disabling of a
-// row is switched on.
+// judgeWithout returns how many outcomes with a construct are under-estimated when the disabling of
+// a row is switched on.
 func judgeWithout(t *testing.T, program, outcomes string, row int, construct string) int {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), program)

@@ -2,8 +2,8 @@ package truth
 
 import "slices"
 
-// disablings returns at least one way for each construct of the generator to make the scanner overlook
-// it.
+// disablings returns at least one way for each construct of the generator to make the scanner
+// overlook it.
 func disablings() []disabling {
 	return slices.Concat(commandDisablings(), wordDisablings(), moreDisablings())
 }

@@ -253,8 +253,8 @@ func (w *watcher) create(pid int, path string, p *process) {
 	w.add(writes, path, p)
 }
 
-// remove adds the effect of a removal. A file that the same process made before has no effect at all,
-// because it was only temporary.
+// remove adds the effect of a removal. A file that the same process made before has no effect at
+// all, because it was only temporary.
 func (w *watcher) remove(pid int, path string, p *process) {
 	if by, ok := w.made[path]; ok && by == pid {
 		w.forget(path)
@@ -263,8 +263,8 @@ func (w *watcher) remove(pid int, path string, p *process) {
 	w.add(deletes, path, p)
 }
 
-// move adds the effects of a renaming. If the same process made the file before, only the new name is
-// written. Otherwise the old name is also deleted.
+// move adds the effects of a renaming. If the same process made the file before, only the new name
+// is written. Otherwise the old name is also deleted.
 func (w *watcher) move(pid int, from, to string, p *process) {
 	if by, ok := w.made[from]; ok && by == pid {
 		w.forget(from)
@@ -275,8 +275,8 @@ func (w *watcher) move(pid int, from, to string, p *process) {
 	w.create(pid, to, p)
 }
 
-// replaced drops the removal of a file by git if git makes the file again, because then git only wrote
-// it.
+// replaced drops the removal of a file by git if git makes the file again, because then git only
+// wrote it.
 func (w *watcher) replaced(path string, p *process) {
 	w.effects = slices.DeleteFunc(w.effects, func(e effect) bool {
 		return e.Kind == deletes && e.Path == path && e.By == p.exe && filepath.Base(p.exe) == "git"

@@ -54,7 +54,8 @@ type generatedFigures struct {
 	Seconds    float64                    `json:"seconds"`
 	Constructs map[string]constructFigure `json:"constructs"`
 	Under      []string                   `json:"under_estimates"`
-	// Known is how many under-estimated lines contain a text of KnownTexts, which are from known.txt.
+	// Known is how many under-estimated lines contain a text of KnownTexts, which are from
+	// known.txt.
 	Known      int      `json:"known"`
 	KnownTexts []string `json:"known_texts"`
 }

@@ -33,8 +33,8 @@ type generated struct {
 	Constructs []string
 }
 
-// next makes a line. It begins with an action, for example one with a word in an unusual spelling or
-// one that is started by another program, and wraps the action in one or two more constructs.
+// next makes a line. It begins with an action, for example one with a word in an unusual spelling
+// or one that is started by another program, and wraps the action in one or two more constructs.
 func (g *generator) next() generated {
 	var used []string
 	var line string

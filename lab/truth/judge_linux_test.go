@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// A judge judges lines with the scanner, and with the shipped catalog as if the line were a call of an
-// agent's own shell tool.
+// A judge judges lines with the scanner, and with the shipped catalog as if the line were a call of
+// an agent's own shell tool.
 type judge struct {
 	catalog  *catalog.Catalog
 	commands *shellscan.Commands
@@ -55,8 +55,8 @@ func (j *judge) weaker(line, word string) string {
 	return ""
 }
 
-// over returns the empty string unless the catalog's strongest effect is stronger than what was seen
-// and than what the word allows. Then it says so.
+// over returns the empty string unless the catalog's strongest effect is stronger than what was
+// seen and than what the word allows. Then it says so.
 func (j *judge) over(line, word string, seen []effect) string {
 	most := seenStrength(seen)
 	if word != "" && word != "read" && word != "secret" && word != "environment" {

@@ -11,8 +11,8 @@ func under(path string, folders ...string) bool {
 	return slices.ContainsFunc(folders, func(f string) bool { return path == f || strings.HasPrefix(path, f+"/") })
 }
 
-// writable reports whether the user of the line may write to a path, so that a program there does not
-// belong to the machine.
+// writable reports whether the user of the line may write to a path, so that a program there does
+// not belong to the machine.
 func writable(path string) bool { return under(path, home, "/tmp", "/dev/shm", "/var/tmp") }
 
 // noise reports whether an effect is one that any program may have whatever its task is, such as
@@ -91,9 +91,9 @@ func ownState(k kind, path string, p *process) bool {
 	return false
 }
 
-// inRepository replaces the path of git's own files in .git, such as objects, the index and refs, by
-// that of the folder .git, and a removal by a write. It leaves hooks and settings as they are, because
-// they run or say what is run.
+// inRepository replaces the path of git's own files in .git, such as objects, the index and refs,
+// by that of the folder .git, and a removal by a write. It leaves hooks and settings as they are,
+// because they run or say what is run.
 func inRepository(path string, k kind, p *process) (string, kind) {
 	before, inside, ok := strings.Cut(path, "/.git/")
 	if !ok || filepath.Base(p.exe) != "git" || under(inside, "hooks", "config") {
@@ -150,8 +150,8 @@ func inTemplate(path string) bool {
 	return known
 }
 
-// interpreter reports whether a program runs the code that it is given. It returns false for shells,
-// because the trace shows what a shell does.
+// interpreter reports whether a program runs the code that it is given. It returns false for
+// shells, because the trace shows what a shell does.
 func interpreter(path string) bool {
 	name := strings.TrimRight(filepath.Base(path), "0123456789.")
 	return slices.Contains([]string{"python", "perl", "node", "nodejs", "ruby", "php", "lua", "tclsh", "wish", "expect", "gdb", "jshell", "java", "osascript"}, name)

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// enterRoot builds a root with the machine's own programs, all read-only, and with a new home. It makes
-// this root the only one that this process and its children see.
+// enterRoot builds a root with the machine's own programs, all read-only, and with a new home. It
+// makes this root the only one that this process and its children see.
 func enterRoot(root string) error {
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("keep mounts to ourselves: %w", err)

@@ -51,7 +51,8 @@ type (
 	}
 )
 
-// A worker is a process in new namespaces that runs lines one after the other, each in a fresh home.
+// A worker is a process in new namespaces that runs lines one after the other, each in a fresh
+// home.
 type worker struct {
 	cmd *exec.Cmd
 	in  *json.Encoder

@@ -11,8 +11,8 @@ var (
 	secrets  = sync.OnceValue(secretFiles)
 )
 
-// ran is the command in every program and script of the home, so that running one of them always has
-// an effect.
+// ran is the command in every program and script of the home, so that running one of them always
+// has an effect.
 const ran = `echo ran >> "$HOME/ran.log"`
 
 // templateFiles returns the files of the home with a small project in it. The secrets are made up.

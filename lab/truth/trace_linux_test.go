@@ -117,8 +117,8 @@ func (c call) strings() []string {
 	}
 }
 
-// unquote decodes a string as strace writes it, up to its closing quote. It returns the text and how
-// many bytes it read.
+// unquote decodes a string as strace writes it, up to its closing quote. It returns the text and
+// how many bytes it read.
 func unquote(s string) (string, int) { return decode(s, '"') }
 
 func decode(s string, end byte) (string, int) {
@@ -200,8 +200,8 @@ func parentsOf(calls []call) map[int]int {
 	return parents
 }
 
-// at returns a path of a call as an absolute path. If the call has an argument for the folder, dir is
-// that argument; otherwise the path is relative to the working folder.
+// at returns a path of a call as an absolute path. If the call has an argument for the folder, dir
+// is that argument; otherwise the path is relative to the working folder.
 func (p *process) at(path, dir string) string {
 	if !strings.HasPrefix(path, "/") {
 		base := named(dir)

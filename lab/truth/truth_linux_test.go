@@ -18,8 +18,8 @@ const (
 	batch         = 200  // generated lines between two looks at the clock
 )
 
-// TestTruth compares the scanner's reports with what lines do: the lines of the corpora, and as many
-// generated lines as there is time for.
+// TestTruth compares the scanner's reports with what lines do: the lines of the corpora, and as
+// many generated lines as there is time for.
 func TestTruth(t *testing.T) {
 	if os.Geteuid() != 0 && !*must {
 		t.Skip("watching lines needs root")
@@ -121,8 +121,8 @@ func watchGenerated(t *testing.T, j *judge, b *bench, f *figures) []madeOutcome 
 	return kept
 }
 
-// needed reports whether too few lines of one of the constructs are kept, and counts a line for each
-// construct.
+// needed reports whether too few lines of one of the constructs are kept, and counts a line for
+// each construct.
 func needed(held map[string]int, constructs []string) bool {
 	few := false
 	for _, c := range constructs {

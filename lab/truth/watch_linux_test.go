@@ -27,8 +27,8 @@ type bench struct {
 	began   time.Time
 }
 
-// startBench starts n workers. If lines cannot be watched on this machine, the test fails, so that it
-// does not seem to have passed.
+// startBench starts n workers. If lines cannot be watched on this machine, the test fails, so that
+// it does not seem to have passed.
 func startBench(t *testing.T, n int) *bench {
 	t.Helper()
 	if _, err := os.Stat(strace); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// newWatcher is a screen whose answers are kept.
+// newWatcher returns a screen, and the answers that it sends.
 func newWatcher() (w *Watcher, sent *[]*wire.AnswerRequest) {
 	sent = &[]*wire.AnswerRequest{}
 	w = &Watcher{
@@ -40,7 +40,7 @@ func press(w *Watcher, keys ...string) {
 	}
 }
 
-// How the last question was answered stands above the next one.
+// The answer to the last question is shown above the next question.
 func TestOneCardAfterTheOther(t *testing.T) {
 	w, sent := newWatcher()
 	at := time.Unix(1000, 0)
@@ -70,7 +70,8 @@ func TestOneCardAfterTheOther(t *testing.T) {
 	}
 }
 
-// A theft that was stopped reads as one: what ran, where it would have gone, and why not.
+// The line of a stopped theft says what would have run, where the data would have gone, and why it
+// was stopped.
 func TestWhatHappenedInWords(t *testing.T) {
 	got := EventLine(cli.Style{}, &wire.WatchResponse{Session: "pi:01a1e664-5976-725d", What: &wire.WatchResponse_Decided{Decided: &wire.Decided{
 		Id: "pi:01a1e664-5976-725d#8", At: timestamppb.New(time.Unix(1000, 0)),
@@ -84,7 +85,7 @@ func TestWhatHappenedInWords(t *testing.T) {
 	}
 }
 
-// A list shows of each name what is enough to type.
+// A list shows as much of each name as a person has to type.
 func TestShortNames(t *testing.T) {
 	names := []string{"pi:01a1e664-5976-725d", "pi:01a1e664-5977-0000", "codex:0199aabbccdd", "monday", "laptop/0123456789abcdef/pi:01a1e664"}
 	want := []string{"pi:01a1e664-5976", "pi:01a1e664-5977", "codex:0199aabb", "monday", names[4]}
@@ -117,8 +118,8 @@ func TestQuestionsComeAndGo(t *testing.T) {
 	}
 }
 
-// Who watches reads what an auditor said, also that it said nothing and the call
-// passed all the same.
+// The screen shows what an auditor said, and also that it did not answer and the call was allowed
+// without it.
 func TestAnAuditIsSeen(t *testing.T) {
 	line := func(code, text string) string {
 		return EventLine(cli.Style{}, &wire.WatchResponse{What: &wire.WatchResponse_Decided{Decided: &wire.Decided{
@@ -134,7 +135,7 @@ func TestAnAuditIsSeen(t *testing.T) {
 	}
 }
 
-// A command in a box is told by what ran, where, and how it ended.
+// The line of a command in a box says what ran, in which agent, and how it ended.
 func TestABoxOnOneLine(t *testing.T) {
 	d := &wire.Decided{
 		Id: "pi:s#8", At: timestamppb.New(time.Unix(1000, 0)), Action: &wire.Action{Kind: "call-tool", Tool: &wire.ToolRef{Agent: "pi", Name: "bash"}},

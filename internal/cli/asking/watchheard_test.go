@@ -9,9 +9,9 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A question may be asked while the screen begins. What waits is asked for after the
-// monitor has begun to tell what happens, and again where some of that was left out;
-// or neither would show it.
+// A question may be asked while the screen starts. So the screen asks for the open questions only
+// after it receives events, and again when events were left out. Otherwise it could miss the
+// question.
 func TestWhatWaitsIsAskedForOnceEventsAreHeard(t *testing.T) {
 	synctest.Test(t, whatWaitsIsAskedFor) // the screen's clock ticks each second
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/floodmark/floodmark/internal/people/oidctest"
 )
 
-// A login that would count at another fleet is refused: the operator of the second one could use it
-// at the first.
+// A login that would be valid at another fleet is refused, because the operator of the second fleet
+// could use it at the first.
 func TestFleetsAreApart(t *testing.T) {
 	book := people.OpenBook(filepath.Join(t.TempDir(), "fleets.json"), fixedNow)
 	first := people.Fleet{Name: "firm", URL: "https://fleet.example", Login: people.Login{Issuer: "https://login.example", ClientID: "floodmark"}}
@@ -65,8 +65,7 @@ func TestFleetsAreApart(t *testing.T) {
 	}
 }
 
-// A fleet that a laptop is to join gets no login that counts at another one,
-// either.
+// A fleet that a laptop joins does not get a login that is valid at another fleet, either.
 func TestJoinShowsNoLoginOfAnotherFleet(t *testing.T) {
 	evil := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, `{"issuer":"https://login.example","clientId":"floodmark"}`)
@@ -91,9 +90,9 @@ func TestJoinShowsNoLoginOfAnotherFleet(t *testing.T) {
 	}
 }
 
-// A login that was renewed and cannot be written down is used, and that is said once.
+// If a renewed login cannot be saved, it is used all the same, and the person is told once.
 func TestARenewedLoginThatIsNotKeptIsUsed(t *testing.T) {
-	t.Parallel() // it waits for a provider
+	t.Parallel() // because the test waits for a provider
 	idp := oidctest.New()
 	defer idp.Close()
 	idp.LogIn(idp.Claims("floodmark", fixedNow()))
@@ -109,7 +108,7 @@ func TestARenewedLoginThatIsNotKeptIsUsed(t *testing.T) {
 	f.Pass.Ends = fixedNow().Add(-time.Hour)
 	path := filepath.Join(t.TempDir(), "fleets.json")
 	book := people.OpenBook(path, fixedNow)
-	// A folder in the place of the lock: what is there can be read, and not changed.
+	// With a folder in the place of the lock the book can be read but not changed.
 	if err := errors.Join(book.Keep(t.Context(), f), os.Remove(path+".lock"), os.Mkdir(path+".lock", 0o700)); err != nil {
 		t.Fatal(err)
 	}

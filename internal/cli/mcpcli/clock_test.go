@@ -2,5 +2,5 @@ package mcpcli
 
 import "time"
 
-// fixedNow is the clock of tests that need one.
+// fixedNow returns the time in tests that need a fixed one.
 func fixedNow() time.Time { return time.Date(2026, 11, 16, 8, 0, 0, 0, time.UTC) }

@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/internal/httpapi"
 )
 
-// A client of the gateway is an agent. What an owner proves himself by is for
-// other doors, and must not lie in a client's settings.
+// Clients of the gateway are agents, so the gateway accepts only agents' tokens. An owner's token
+// must not be in a client's settings.
 func TestOnlyAgentsComeToTheGateway(t *testing.T) {
 	tokens, err := httpapi.OpenTokens(filepath.Join(t.TempDir(), "tokens.json"), fixedNow)
 	if err != nil {
@@ -41,7 +41,7 @@ func TestOnlyAgentsComeToTheGateway(t *testing.T) {
 	}
 }
 
-// No variable of ours but the usual ones reaches a server.
+// Of our environment a server gets only the usual variables.
 func TestUsualEnv(t *testing.T) {
 	env := map[string]string{"PATH": "/bin", "HOME": "/h", "API_TOKEN": "hush", "FLOODMARK_SESSION": "s", "XDG_STATE_HOME": "/s"}
 	c := &cli.Console{Getenv: func(name string) string { return env[name] }}

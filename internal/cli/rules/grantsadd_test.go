@@ -10,7 +10,8 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// The lines that are printed for a question load, and say what the question said.
+// The lines that are printed for a question are a policy that can be loaded, and say the same as
+// the question.
 func TestStandingFromAQuestion(t *testing.T) {
 	mark := floodmark.Label{Trust: floodmark.External, Secrecy: floodmark.Private}
 	one := tally.Session{Name: "s"}

@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/internal/prove"
 )
 
-// What was measured is about one version: others are warned about.
+// What is covered was measured with one version, so there is a warning for other versions.
 func TestAgentWarnings(t *testing.T) {
 	cover := integrations.Cover{Measured: "1.10.0", Run: true}
 	for name, c := range map[string]struct {
@@ -42,7 +42,7 @@ func TestAgentWarnings(t *testing.T) {
 	}
 }
 
-// Every agent that can be protected, and no other, has its page of what is covered, with something
+// Every agent that can be protected, and no other, has a page of what is covered, and something is
 // covered.
 func TestEveryAgentSaysWhatIsCovered(t *testing.T) {
 	covers, err := integrations.Covers()
@@ -61,8 +61,8 @@ func TestEveryAgentSaysWhatIsCovered(t *testing.T) {
 	}
 }
 
-// Why a proof does not speak for the agent that is here is said as it was: one that was
-// never updated is not called so.
+// The warning says the real reason why a proof is not for the installed agent. For example, it does
+// not say that the agent was updated if it was not.
 func TestWhyAProofDoesNotCount(t *testing.T) {
 	then := time.Unix(100, 0)
 	for want, c := range map[string]struct {

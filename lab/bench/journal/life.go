@@ -48,8 +48,8 @@ func page(id string, n int) string {
 	return b.String()
 }
 
-// question returns the k-th call of a session. Of eight calls, six read a file, which is
-// allowed. One fetches a page that the owner did not name, and one sends a mail to an address that a page
+// question returns the k-th call of a session. Of eight calls, six read a file, which is allowed.
+// One fetches a page that the owner did not name, and one sends a mail to an address that a page
 // named. About these two a person is asked.
 func question(id floodmark.SessionID, k int) hook.Event {
 	call := fmt.Sprintf("c%06d", k)
