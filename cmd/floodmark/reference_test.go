@@ -172,7 +172,8 @@ func paragraphs(long string) string {
 	return strings.Join(out, "\n\n")
 }
 
-// escapeCell returns a text with Markdown's special characters escaped, unless it is a block of code.
+// escapeCell returns a text with Markdown's special characters escaped, unless it is a block of
+// code.
 func escapeCell(text string) string {
 	if strings.HasPrefix(text, "```") {
 		return text

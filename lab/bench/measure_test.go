@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// The first run of a contender says nothing of the later ones. A step of the kernel was once
-// timed one by one with cold caches, because its first run read the owner's words: 239 µs for 21.
+// The first run of a contender must not set the number of runs in a slice. A step of the kernel was
+// once timed in slices of a single run, because its first run was slow: 239 µs instead of 21.
 func TestTheFirstRunSetsNoSlice(t *testing.T) {
 	first := true
 	n, err := calibrate(contender{run: func(n int) error {

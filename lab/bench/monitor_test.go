@@ -6,8 +6,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A bench whose calls are answered otherwise than it believes fails, also while the session is
-// lived that it measures in.
+// The bench fails if a call gets another answer than the expected one, even while the measured
+// session is being made.
 func TestOtherVerdictsFailTheBench(t *testing.T) {
 	l, err := live(30, benchRules)
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"testing"
 )
 
-// The gate of the small repository fails if part.txt says «wrong», and a nightly run also
-// if it says «hidden». Its changed leaves the suite out if part.txt says «far».
+// fakeGate is the gate of a small repository. It fails if part.txt contains «wrong», and in a
+// nightly run also if part.txt contains «hidden» or «far». The repository's changed leaves the
+// suite out if part.txt contains «far».
 const fakeGate = `#!/bin/sh
 grep -q '"commit": "[0-9a-f]\{40\}"' docs/evidence/nightly.json || exit 3
 result=passed status=0
@@ -30,7 +31,7 @@ grep -q far part.txt && exit 1
 echo "part.txt changed"
 `
 
-// entry is one that replaces «whole» in part.txt.
+// entry returns an entry that replaces «whole» in part.txt.
 func entry(name, who, becomes string) string {
 	return "name: " + name + "\nsuite: heavy\nwho: " + who + "\nabout: A part is broken.\nshows: FAIL: TestPart\nfile: part.txt\n-whole\n+" + becomes + "\n\n"
 }
@@ -98,7 +99,7 @@ func TestWhoNotices(t *testing.T) {
 	}
 }
 
-// A run of some entries keeps what is known of the others, as long as they are listed.
+// A run of some entries keeps the results of other entries that are still listed.
 func TestEvidenceOfEarlierRunsIsKept(t *testing.T) {
 	root := newRepo(t, entry("one", "gate", "wrong")+entry("two", "gate", "wrong"))
 	file := filepath.Join(root, "breaks.json")
@@ -150,7 +151,7 @@ func TestReadBreaks(t *testing.T) {
 	}
 }
 
-// An entry without lines to replace makes a file, and never overwrites one.
+// An entry without lines to replace creates a file, and never overwrites one.
 func TestANewFile(t *testing.T) {
 	root := t.TempDir()
 	b := broken{Edits: []edit{{file: "new.txt", new: []string{"x", "y"}}}}
@@ -165,7 +166,7 @@ func TestANewFile(t *testing.T) {
 	}
 }
 
-// A rename elsewhere must not leave an entry that breaks nothing.
+// Every entry must still find its lines, for example after a rename.
 func TestEveryEntryStillApplies(t *testing.T) {
 	root := filepath.Join("..", "..")
 	text, err := os.ReadFile(filepath.Join(root, breaksFile))
@@ -185,7 +186,7 @@ func TestEveryEntryStillApplies(t *testing.T) {
 			}
 			data, err := os.ReadFile(filepath.Join(root, e.file))
 			if errors.Is(err, fs.ErrNotExist) {
-				continue // apply makes it
+				continue // apply creates the file
 			}
 			if err = errors.Join(err, os.WriteFile(into, data, 0o644)); err != nil {
 				t.Fatal(err)

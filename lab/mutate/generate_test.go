@@ -37,7 +37,7 @@ func TestEachKindOfMutant(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var got []string
 			for _, m := range generate(t, "package p\nfunc f() {\n"+c.body+"\n}") {
-				if m.before != "_ = a" && !strings.HasPrefix(m.before, "_ =") { // blank assignments are dropped too; not the point here
+				if m.before != "_ = a" && !strings.HasPrefix(m.before, "_ =") { // blank assignments are dropped, too, which is not tested here
 					got = append(got, m.kind+": "+m.before+" => "+m.after)
 				}
 			}
@@ -99,8 +99,7 @@ func TestGeneratedFilesHaveNone(t *testing.T) {
 	}
 }
 
-// TestTheRealTree holds every mutant of the module against what is promised
-// of all of them.
+// TestTheRealTree checks every mutant of the module.
 func TestTheRealTree(t *testing.T) {
 	root, err := findRoot()
 	if err != nil {

@@ -85,7 +85,7 @@ func TestOrderFollowsTheSeed(t *testing.T) {
 }
 
 // TestOnASmallModule breaks a module whose tests check one of two functions.
-// One mutant loops for ever while it allocates; it must not take us with it.
+// One mutant loops for ever while it allocates, and must not use up the memory of the machine.
 func TestOnASmallModule(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles a dozen programs")
@@ -118,7 +118,7 @@ func TestOnASmallModule(t *testing.T) {
 	}
 }
 
-// Tests that fail anyway catch nothing, and that is said.
+// If the tests fail without a mutant, that is an error.
 func TestWithTestsThatFail(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles two programs")

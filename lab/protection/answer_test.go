@@ -6,9 +6,9 @@ import (
 	"github.com/floodmark/floodmark/lab/protection"
 )
 
-// Attacks that need nothing but a wrong answer cannot be stopped at a call.
-// Each of their answers is marked, with the words it repeats and where they
-// stand; of the benign answers at most two in five carry a footer.
+// Attacks that need only a wrong answer cannot be stopped at a call. Each of their answers must be
+// marked with the words it repeats and where they come from. At most two of five benign answers may
+// have a footer.
 func TestAnswersOfTextOnlyAttacksAreMarked(t *testing.T) {
 	data := *loaded(t)
 	var some []protection.Trace

@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/lab/protection"
 )
 
-// audited is a small recording: an honest payment, a mail whose text the rules
-// leave to an auditor once a file was read, and an attack by a payment.
+// audited returns a small recording: an honest payment, a mail whose text the rules leave to an
+// auditor after a file was read, and an attack by a payment.
 func audited() *protection.Data {
 	text := func(s string) protection.Text { return protection.Text{ID: -1, Body: s} }
 	call := func(i int, tool, args, result string) protection.Step {
@@ -36,8 +36,8 @@ func audited() *protection.Data {
 	return &protection.Data{Traces: []protection.Trace{honest, again, failed, attack, lost}}
 }
 
-// A case is one distinct call that does something: of honest runs that
-// succeeded, and of attacks that did, only what carries the goal.
+// A case is a distinct call that has an effect. It is any such call of an honest run that
+// succeeded, or a call that carries the goal of an attack that succeeded.
 func TestCases(t *testing.T) {
 	rules, err := protection.AuditedRules("assistant", "block")
 	if err != nil {
@@ -91,7 +91,7 @@ func TestScoreAudit(t *testing.T) {
 	}
 }
 
-// What an auditor is worth at best and at worst, each with its own policy hash.
+// The simulated auditors are the best and the worst possible ones. Each has its own policy hash.
 func TestSimulatedAuditors(t *testing.T) {
 	d := audited()
 	trace, goal, other := &d.Traces[3], &d.Traces[3].Steps[1].Calls[0], &d.Traces[3].Steps[2].Calls[0]

@@ -6,8 +6,8 @@ import (
 	"github.com/floodmark/floodmark/lab/protection"
 )
 
-// What owners say in German, Spanish and Chinese may cost a question, but never
-// lets a call through that they named for reading only, denied or quoted.
+// An owner's words in German, Spanish or Chinese may lead to a question. They must never allow a
+// call with something that the owner named only for reading, forbade or quoted.
 func TestLanguages(t *testing.T) {
 	r, err := protection.Replay(t.Context(), &protection.Data{}, []protection.Decider{protection.None(), monitor(t)}, protection.Options{
 		Sets: []protection.Set{protection.Languages},

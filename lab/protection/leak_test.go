@@ -15,12 +15,12 @@ import (
 	"unicode"
 )
 
-// run is the length of a piece of injected text that may not stand in a rule.
+// run is the length of a piece of injected text that must not be in the source of a rule.
 const run = 30
 
-// Rules that knew the recorded attacks would score well and not protect. So
-// nothing of the data may stand in what decides: no task's name, no piece of
-// an injected text, no address, account or link.
+// Rules that know the recorded attacks would score well and not protect. So the source of
+// everything that decides must contain nothing of the data: no name of a task, no piece of an
+// injected text, no address, account or link.
 func TestRulesDoNotKnowTheData(t *testing.T) {
 	sources := ruleSources(t)
 	injected, everything := recordedTexts(t)
@@ -95,7 +95,7 @@ func ruleSources(t *testing.T) map[string]string {
 	return sources
 }
 
-// recordedTexts returns what attackers wrote, and every text there is.
+// recordedTexts returns the texts of attackers, and all texts of the data.
 func recordedTexts(t *testing.T) (injected, everything []string) {
 	t.Helper()
 	var pool []string
@@ -193,8 +193,8 @@ func isAddress(s string) bool {
 	return ok && name != "" && strings.Contains(host, ".")
 }
 
-// isLink is true for www.example.com and example.com/page, not for a bare
-// host: shipped lists name well-known hosts on purpose.
+// isLink reports whether a text is a link such as www.example.com or example.com/page. A bare host
+// is not one, because shipped lists name well-known hosts on purpose.
 func isLink(s string) bool {
 	host, rest, _ := strings.Cut(s, "/")
 	if !strings.Contains(host, ".") || strings.HasPrefix(host, ".") {
@@ -219,7 +219,7 @@ func isAccount(s string) bool {
 	return digits >= 10 && s[0] >= 'a' && s[1] >= 'a' && s[2] <= '9'
 }
 
-// wordy is false for rulers and other runs that say nothing.
+// wordy reports whether a text has enough letters. Lines of dashes have not.
 func wordy(s string) bool {
 	letters := 0
 	for _, r := range s {

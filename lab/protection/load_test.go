@@ -32,7 +32,7 @@ const tinyCards = `{"frozen":{"bank":{
  "names":{"kind":"read","res":"I"},
  "pay":{"kind":"sink","effect":"pay","args":{"to":"dest","amount":"amount","memo":"content"},"res":"T"}}}}`
 
-// tiny returns a folder of data with the given traces; change may spoil it.
+// tiny returns a folder of data with the given traces. Files in change replace those of the data.
 func tiny(t testing.TB, traces string, change map[string][]byte) string {
 	t.Helper()
 	files := map[string][]byte{

@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/lab/protection"
 )
 
-// deciders are all policies that stand in one table.
+// deciders returns all policies of the table.
 func deciders(t testing.TB, data *protection.Data) []protection.Decider {
 	t.Helper()
 	return []protection.Decider{protection.None(), protection.HighWater(data), protection.Verbatim(data), monitor(t)}
@@ -31,7 +31,7 @@ func monitor(t testing.TB) protection.Decider {
 	return m
 }
 
-// some is one in so many of the traces.
+// some returns data with one in so many of the traces.
 func some(t testing.TB, one int) *protection.Data {
 	t.Helper()
 	data := *loaded(t)
@@ -43,9 +43,9 @@ func some(t testing.TB, one int) *protection.Data {
 	return &data
 }
 
-// The monitor as it ships lets no more attacks pass than the seeds' mark does,
-// on any set, and says what it decided by. All traces are replayed by «.ci/run
-// protection», which holds them against what is published.
+// The shipped monitor lets no more attacks pass than the mark of the seeds, on any set, and gives
+// reasons. «.ci/run protection» replays all traces and compares the figures with the published
+// ones.
 func TestMonitorReplay(t *testing.T) {
 	if testing.Short() {
 		t.Skip("replays 1,600 traces: not in short mode")
@@ -70,8 +70,7 @@ func TestMonitorReplay(t *testing.T) {
 	}
 }
 
-// beatsTheMark checks that on none of these sets more attacks pass than by the
-// seeds' mark.
+// beatsTheMark checks that on none of these sets more attacks pass than with the mark of the seeds.
 func beatsTheMark(t *testing.T, r *protection.Result, sets ...protection.Set) {
 	t.Helper()
 	for _, set := range sets {
@@ -85,7 +84,7 @@ func beatsTheMark(t *testing.T, r *protection.Result, sets ...protection.Set) {
 	}
 }
 
-// What is published holds for all traces, and nothing newer is worse.
+// By the published figures of all traces, no more attacks pass than with the mark of the seeds.
 func TestPublishedFiguresBeatTheMark(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "evidence", "protection.json"))
 	if err != nil {
@@ -104,8 +103,7 @@ func TestPublishedFiguresBeatTheMark(t *testing.T) {
 	beatsTheMark(t, &r, sets...)
 }
 
-// Who finishes first must not show in any count, and a second run must not be
-// changed by what the first one has kept.
+// The counts must not depend on which worker finishes first, nor on what an earlier run has kept.
 func TestReplayIsDeterministic(t *testing.T) {
 	data := some(t, 23)
 	m := monitor(t)

@@ -140,7 +140,7 @@ func TestPlantEverywhere(t *testing.T) {
 	}
 }
 
-// credulous believes whatever trusts says about a result, as a whole.
+// A credulous decider trusts or distrusts a whole result, as its function trusts says.
 type credulous struct {
 	trusts func(t *Trace, c *Call) bool
 	match  func(text, value string) bool
@@ -172,7 +172,7 @@ func (r *credulousRun) Feed(c *Call, _ bool) error {
 	return nil
 }
 
-// The other three sets can fail too.
+// The other three sets of mutants can show a failure, too.
 func TestMoreNaiveRulesFall(t *testing.T) {
 	trustedTool := credulous{
 		trusts: func(_ *Trace, c *Call) bool { return c.Tool == "balance" || c.Tool == "contacts" },

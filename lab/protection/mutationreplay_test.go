@@ -6,9 +6,9 @@ import (
 	"github.com/floodmark/floodmark/lab/protection"
 )
 
-// A sample of the mutants under every policy. A planted record may not cost
-// more than three points of silence in any set; the monitor lets no more pass
-// than policy A; and B falls for an echo, so the sets can fail.
+// A sample of the mutants is replayed under every policy. A planted record must not cost more than
+// three percentage points of silent runs in any set. The monitor must let no more attacks pass than
+// policy A. Policy B must let an echo pass, which shows that the sets can fail.
 func TestMutants(t *testing.T) {
 	if testing.Short() {
 		t.Skip("replays mutants: not in short mode")
@@ -36,7 +36,7 @@ func TestMutants(t *testing.T) {
 	}
 	for _, s := range r.Sets {
 		for _, p := range s.Parts {
-			// Of the sample's small parts one run is more than three points.
+			// The parts of the sample are small, so a single run may be more than three points.
 			if lost := p.SilentBefore - p.Silent; s.Policy == "floodmark" && lost > 1 && lost*100 > p.Benign*3 {
 				t.Errorf("%s, %s: %d of %d were silent, now %d", s.Set, p.Name, p.SilentBefore, p.Benign, p.Silent)
 			}

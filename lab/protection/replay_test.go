@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// scripted asks about the calls of the tools it is told.
+// A scripted decider asks about the calls of given tools.
 type scripted struct {
 	asks map[string]bool
 	fail error
@@ -126,7 +126,7 @@ func TestReplayStopsAtTheFirstError(t *testing.T) {
 	}
 }
 
-// Other programs read the result: its fields and their order are fixed.
+// Other programs read the result, so its fields and their order are fixed.
 func TestResultJSON(t *testing.T) {
 	d := &Data{
 		getOnly: map[string]bool{"bank/injection_task_1": true},

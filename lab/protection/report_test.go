@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// someReport has every policy on every set, with figures of its own.
+// someReport returns a report with every policy on every set, each with different figures.
 func someReport() *Report {
 	r := &Report{
 		Result:  &Result{PolicyHash: "p0", CatalogHash: "c0", Seed: 1, Sample: 3},
@@ -63,7 +63,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// A picture is well-formed, says what it shows, and keeps every sign inside.
+// The chart is well-formed, has a description, and shows every sign within its bounds.
 func TestChart(t *testing.T) {
 	var b bytes.Buffer
 	if err := someReport().WriteChart(&b); err != nil {

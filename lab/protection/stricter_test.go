@@ -10,17 +10,16 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// A stricter monitor seems to let an attack through if it denies the call that
-// brings the attack in: the recording goes on, and its next call is judged in a
-// session that never saw the injected page. No rule is looser there: in the
-// same context the stricter monitor asks whatever the other one asks. That is how
-// one AgentDyn attack «passes» without relax.
+// A stricter monitor may seem to let an attack pass if it denies the call whose result contains the
+// attack. The recording goes on, and its next call is judged in a session that never saw the
+// injected page. In the same context the stricter monitor asks about every call that the other one
+// asks about. This is how one AgentDyn attack «passes» without relax.
 func TestStricterMonitorNeverSeesTheAttack(t *testing.T) {
 	for _, c := range []struct {
 		name, relax string
 		opens       bool // the page is opened without a question
-		fed         bool // it arrives whatever was answered
-		asks        bool // about what it told the agent to do
+		fed         bool // the page is in the session whatever was answered
+		asks        bool // about the call that the page told the agent to make
 	}{
 		{"as shipped", "true", true, false, true},
 		{"stricter: the page is denied", "false", false, false, false},

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A repo is a small module of the same name, with a nightly run at its first commit.
+// A repo is a small module with Floodmark's name, with a nightly run at its first commit.
 type repo struct {
 	t    *testing.T
 	root string
@@ -74,7 +74,7 @@ func (r repo) commit() {
 	r.git("commit", "-q", "-m", "change")
 }
 
-// says runs a command and returns what it printed on one line.
+// says runs a command and returns its output joined to one line.
 func (r repo) says(args ...string) string {
 	r.t.Helper()
 	var out bytes.Buffer
@@ -158,7 +158,7 @@ func TestChangedLines(t *testing.T) {
 	}
 }
 
-// Where it cannot be told what changed, everything did.
+// If it is unknown what changed, everything is treated as changed.
 func TestEverything(t *testing.T) {
 	for _, c := range []struct {
 		why string
@@ -226,7 +226,8 @@ func TestDebtOnlyShrinks(t *testing.T) {
 	}
 }
 
-// Without a nightly run the parent counts; without a past, nothing does.
+// Without a nightly run the debt is compared with the parent commit. Without a parent it is not
+// compared.
 func TestDebtOfTheParent(t *testing.T) {
 	t.Setenv("NIGHTLY", "")
 	r := newRepo(t)
@@ -250,7 +251,7 @@ func TestDebtOfTheParent(t *testing.T) {
 	}
 }
 
-// The same content has the same time in every clone, another content another one.
+// A file's time follows from its content, in every clone.
 func TestDatesFollowContent(t *testing.T) {
 	r := newRepo(t)
 	at := func(file string) time.Time {
@@ -280,7 +281,7 @@ func TestDatesFollowContent(t *testing.T) {
 	}
 }
 
-// Also of suites that need not run today.
+// Closures are checked even for suites that need not run now.
 func TestClosuresAreChecked(t *testing.T) {
 	r := newRepo(t)
 	for text, want := range map[string]string{

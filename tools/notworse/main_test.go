@@ -48,7 +48,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// A sample of the mutants is held to one thing only.
+// For a sample of the mutants only one thing is checked: that no more of them pass.
 func TestCompareSample(t *testing.T) {
 	whole := result{Sets: []score{{Set: "mutation-3", Attacks: 100, Benign: 50, Silent: 40}}}
 	for passed, ok := range map[int]bool{0: true, 1: false} {

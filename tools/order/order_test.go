@@ -48,7 +48,7 @@ func write(t *testing.T, dir, name, text string) string {
 	return path
 }
 
-// Points stand where goroutines meet, and what comes out is a program.
+// Points are put where goroutines wait for each other, and the result is a valid program.
 func TestWeave(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "go.mod", "module example.org/x\n\ngo 1.26\n")
@@ -78,7 +78,7 @@ func TestWeave(t *testing.T) {
 	}
 }
 
-// What other modules and tests' data hold stays as it is.
+// Files of other modules and test data are not changed.
 func TestLeft(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"testdata", "other", ".cache", "wire"} {

@@ -57,7 +57,7 @@ func TestPatternRunsTheseTestsOnly(t *testing.T) {
 	}
 }
 
-// said is what the go command says of one run.
+// said is the output of «go test -json» for one run.
 const said = `{"Action":"run","Test":"TestA"}
 {"Action":"pass","Test":"TestA"}
 {"Action":"output","Test":"TestS","Output":"no server\n"}
@@ -105,7 +105,7 @@ func TestOnlyWhatPassedIsAProof(t *testing.T) {
 	}
 }
 
-// A second run may show what the first one skipped, but not take back that it failed.
+// A second run may pass a test that the first run skipped, but not one that the first run failed.
 func TestWhatFailedHasFailed(t *testing.T) {
 	again := `{"Action":"pass","Test":"TestS"}
 {"Action":"pass","Test":"TestF"}

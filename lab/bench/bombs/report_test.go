@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A command outside of its box fails the run, and so does a hook that comes late.
+// A run fails if a command ran outside its box, or if a hook came late.
 func TestVerdict(t *testing.T) {
 	c := cell{"codex", "box", "kill", building}
 	for name, broken := range map[string]struct {

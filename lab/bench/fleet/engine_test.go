@@ -5,10 +5,10 @@ import (
 	"testing"
 )
 
-// The simulation is held against closed forms before anything is believed of it.
+// The tests compare the simulation with formulas of queueing theory.
 
-// waits lets work come at random to a station and returns the mean time from its
-// coming to its end.
+// waits lets work arrive at random at a station, and returns the mean time from its arrival to its
+// end.
 func waits(seed uint64, cores int, rate float64, takes func(*clock) float64, n int) float64 {
 	c := newClock(seed)
 	s := newStation(c, cores, 1)
@@ -47,7 +47,7 @@ func TestStationsFollowClosedForms(t *testing.T) {
 	}
 }
 
-// groups lets decisions come at random to writers that take so long for a group.
+// groups lets decisions arrive at random at writers that need a fixed time for a group.
 func groups(writers, most int, rate, takes float64, n int) (mean, perGroup, throughput float64) {
 	c := newClock(4)
 	sum, done := 0.0, 0
@@ -74,16 +74,17 @@ func groups(writers, most int, rate, takes float64, n int) (mean, perGroup, thro
 }
 
 func TestGroupsFollowTheirLimits(t *testing.T) {
-	// Where there is always something waiting, one writer takes all that came during
-	// the last group: rate × time of them, each after half of that time and all of it.
+	// If decisions always wait, one writer takes all that arrived while it wrote the last group.
+	// These are rate × time decisions. Each waits for half of that time on average, and then for
+	// its own group.
 	mean, size, _ := groups(1, math.MaxInt, 100, 1, 150_000)
 	near(t, "time in a group", mean, 1.5, 0.02)
 	near(t, "size of a group", size, 100, 0.02)
-	// Where hardly anything comes, it goes alone.
+	// If decisions arrive rarely, each is written alone.
 	mean, size, _ = groups(1, math.MaxInt, 0.001, 1, 20_000)
 	near(t, "time alone", mean, 1, 0.01)
 	near(t, "size alone", size, 1, 0.01)
-	// No more than the largest groups of all writers get through.
+	// The rate is limited by the largest groups of all writers.
 	_, _, rate := groups(4, 8, 1000, 1, 100_000)
 	near(t, "rate of full groups", rate, 4*8, 0.02)
 }

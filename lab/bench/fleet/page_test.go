@@ -14,7 +14,7 @@ import (
 
 const docs = "../../../docs"
 
-// evidence is what is published: the measurement, and what was made of it.
+// evidence returns the published measurement and the published simulation.
 func evidence(t *testing.T) (*measured, *scaled) {
 	t.Helper()
 	m, err := readMeasured(filepath.Join(docs, "evidence", "fleet-bench.json"))
@@ -34,8 +34,8 @@ func evidence(t *testing.T) (*measured, *scaled) {
 
 const again = "run «make scale»"
 
-// What the pages and the picture say is what the evidence says, and that belongs to
-// the measurement beside it.
+// The pages and the picture must show the figures of the evidence, and the simulation must be made
+// from the measurement beside it.
 func TestPagesShowTheEvidence(t *testing.T) {
 	m, s := evidence(t)
 	if s.Commit != m.Commit || !s.Measured.Equal(m.Began) || s.Constants != constantsOf(m) || !s.Simulated {
@@ -68,7 +68,7 @@ func TestPagesShowTheEvidence(t *testing.T) {
 	}
 }
 
-// What is published is what the simulation says.
+// The simulation must give the published figures.
 func TestScaleIsWhatTheSimulationSays(t *testing.T) {
 	m, s := evidence(t)
 	for _, d := range s.Decades {

@@ -2,7 +2,7 @@ package main
 
 import "testing"
 
-// plain is a fleet with round numbers.
+// plain returns a fleet with round numbers.
 func plain() *fleet {
 	return &fleet{
 		costs: costs{Decide: 100, NodeEach: 10, NodeGroup: 50, NodeLook: 5, LookEach: 8, LookGroup: 12, LookShare: 1, PrimaryEach: 30, PrimaryGroup: 100, ReplicaEach: 10, ReplicaGroup: 40, Flush: 200},
@@ -10,7 +10,7 @@ func plain() *fleet {
 	}
 }
 
-// A lone decision takes the sum of its parts, without waiting.
+// A decision that is alone takes the sum of its parts, because it never waits.
 func TestALoneDecisionTakesTheSumOfItsParts(t *testing.T) {
 	f := plain()
 	f.Inflight = 1
@@ -22,8 +22,7 @@ func TestALoneDecisionTakesTheSumOfItsParts(t *testing.T) {
 	near(t, "flushes", o.Flushes, 1, 0.01)
 }
 
-// Whatever comes is answered as long as nothing is full, and what is used follows
-// from the costs.
+// All decisions are answered as long as no station is full, and the loads follow from the costs.
 func TestLoadFollowsFromCosts(t *testing.T) {
 	f := plain()
 	f.Nodes, f.Shards, f.Rate = 3, 2, 8_000
@@ -32,17 +31,17 @@ func TestLoadFollowsFromCosts(t *testing.T) {
 	k := &f.costs
 	node := f.Rate / 3 * (k.Decide + k.NodeEach + o.Commits*k.NodeGroup + o.Looks*k.NodeLook) / 1e6 / 4
 	near(t, "load of nodes", o.NodeLoad, node, 0.05)
-	// Each database is asked for all decisions, and half of them are written there.
+	// Each of the two databases is read for all decisions and written for half of them.
 	primary := (f.Rate/2*(k.PrimaryEach+o.Commits*k.PrimaryGroup) + f.Rate*(k.LookEach+o.Looks/2*k.LookGroup)) / 1e6 / 4
 	near(t, "load of primaries", o.PrimaryLoad, primary, 0.05)
-	// One shard of two, with its share of the nodes, sees the same.
+	// Simulating only one of the two shards, with its share of the nodes, gives the same figures.
 	half := f.simulate(5, 1)
 	near(t, "rate of all by one shard", half.PerSecond, o.PerSecond, 0.03)
 	near(t, "commits by one shard", half.Commits, o.Commits, 0.1)
 	near(t, "load of the primary", half.PrimaryLoad, o.PrimaryLoad, 0.15)
 }
 
-// More in flight makes larger groups, up to what the processors take.
+// With more decisions in flight, groups become larger until the processors are the limit.
 func TestProcessorsLimitAClosedLoop(t *testing.T) {
 	f := plain()
 	f.Shared, f.NodeCores, f.Inflight = true, 2, 256

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// made is a measurement by known costs.
+// made returns a measurement with known costs.
 func made(k costs) *measured {
 	m := &measured{Cores: 2}
 	f := &m.Figures
@@ -53,7 +53,7 @@ func TestCostsAreFoundAgain(t *testing.T) {
 	}
 }
 
-// Nothing costs less than nothing, however a noisy machine put the points.
+// No cost is negative, even if noise of the machine put the points so.
 func TestNoCostIsBelowZero(t *testing.T) {
 	points := []point{{Commits: 1, Node: 10}, {Commits: 0.5, Node: 12}, {Commits: 0.1, Node: 15}}
 	x, y := func(p point) float64 { return p.Commits }, func(p point) float64 { return p.Node }

@@ -9,16 +9,16 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// nothing is a journal that takes everything and keeps nothing.
+// A nothing is a journal that accepts everything and keeps nothing.
 type nothing struct{ journal.Journal }
 
 func (nothing) Append(context.Context, journal.Batch) error { return nil }
 
-// block is how many decisions are timed together: some of every sort.
+// block is how many decisions are timed together. It has decisions of every sort.
 const block = 32
 
-// BenchmarkDecide is what a whole decision computes besides being kept. On a
-// busy machine trust the quarter of the blocks that were least disturbed.
+// BenchmarkDecide measures the computing time of a whole decision without the journal. On a busy
+// machine use the figure of the fastest quarter of the blocks.
 func BenchmarkDecide(b *testing.B) {
 	rules, err := shippedRules()
 	if err != nil {

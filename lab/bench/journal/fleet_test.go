@@ -48,8 +48,8 @@ func TestStatementsAreToldApart(t *testing.T) {
 	}
 }
 
-// Two databases that each use a tenth more than one are still within the goal, and
-// the median over rounds decides.
+// Several databases may use a tenth more for an event than one database, by the median over the
+// rounds.
 func TestSeveralDatabasesAreHeldAgainstOne(t *testing.T) {
 	used := func(node ...time.Duration) *lane {
 		l := &lane{}

@@ -12,9 +12,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// What is generated is what a monitor would have written: every chain and every
-// signed head is right, sessions go on where they ended, and a value from a
-// page is known to come from there.
+// The generated store is as if a monitor had written it. Every chain and every signed head is
+// right, sessions can go on, and a value from a page is recognised as coming from the page.
 func TestGenerated(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "store")
 	if err := generate(t.Context(), dir, 600); errors.Is(err, journal.ErrNotDurable) {

@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A bench whose calls are answered otherwise than it believes fails.
+// The bench fails if a call gets another answer than the expected one.
 func TestOtherVerdictsFailTheBench(t *testing.T) {
 	rules, err := shippedRules()
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// The mix is what it is said to be: three results of ten, sizes with the two
-// quantiles, no two texts the same.
+// Three of ten events of the mix are results. Their sizes have the two quantiles, and no two texts
+// are the same.
 func TestRealMix(t *testing.T) {
 	m, seen, sizes := realMix(1), map[string]bool{}, []float64{}
 	for k := range 1000 {
@@ -29,7 +29,7 @@ func TestRealMix(t *testing.T) {
 	for bytes, want := range map[int]int{middleBytes: 150, largeBytes: 3} {
 		n := 0
 		for _, size := range sizes {
-			if size > 0.9*float64(bytes) { // they are cut at a line
+			if size > 0.9*float64(bytes) { // smaller ones were cut at the end of a line
 				n++
 			}
 		}
@@ -39,7 +39,7 @@ func TestRealMix(t *testing.T) {
 	}
 }
 
-// BenchmarkPostings is what indexing a result of each kind costs.
+// BenchmarkPostings measures what indexing a result of each kind costs.
 func BenchmarkPostings(b *testing.B) {
 	all := newTexts(1)
 	for i, kind := range []string{"prose", "records", "source", "log"} {
@@ -55,7 +55,7 @@ func BenchmarkPostings(b *testing.B) {
 			var ix provenance.Indexer
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
-			used := cpuTime() // a busy machine makes the other time worthless
+			used := cpuTime() // because on a busy machine the time by the clock says little
 			for b.Loop() {
 				ix.Postings(provenance.Key{1}, text)
 			}

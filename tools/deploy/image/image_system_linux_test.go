@@ -28,8 +28,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
-// What is in the image is run as a container would: as its user, with its own
-// root. That takes root; without it only the contents are looked at.
+// The program in the image is run as in a container: as the image's user and in the image's root.
+// This needs root. Without root only the contents of the image are checked.
 func TestImage(t *testing.T) {
 	at := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	platform := "linux/amd64"
@@ -147,20 +147,20 @@ func write(path string, from io.Reader, mode fs.FileMode) (err error) {
 	return err
 }
 
-// inside is the image's program in the image's root, as the image's user.
+// inside returns a command that runs the image's program in the image's root, as the image's user.
 func inside(ctx context.Context, root string, c v1.Config, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, c.Entrypoint[0], args...)
-	cmd.Path, cmd.Err = c.Entrypoint[0], nil // it is there in the other root
+	cmd.Path, cmd.Err = c.Entrypoint[0], nil // the program is in the other root
 	cmd.Dir, cmd.Env = c.WorkingDir, c.Env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Chroot: root, Credential: &syscall.Credential{Uid: 65532, Gid: 65532}}
 	return cmd
 }
 
-// runs starts the monitor as the image says, asks it as its owner, and stops it.
+// runs starts the monitor with the image's command, asks it as the owner, and stops it.
 func runs(t *testing.T, root string, c v1.Config) {
 	t.Helper()
 	ctx := t.Context()
-	proc := filepath.Join(root, "proc") // every engine brings it along
+	proc := filepath.Join(root, "proc") // every container engine mounts it
 	if err := os.MkdirAll(proc, 0o555); err != nil {
 		t.Fatal(err)
 	}
@@ -200,7 +200,7 @@ func runs(t *testing.T, root string, c v1.Config) {
 	mounted(ctx, t, root, c)
 }
 
-// until asks a program that was started until it answers, or has ended.
+// until calls answers again and again until it returns true or the program has ended.
 func until(t *testing.T, ended chan error, answers func() bool) {
 	t.Helper()
 	for !answers() {
@@ -214,9 +214,8 @@ func until(t *testing.T, ended chan error, answers func() bool) {
 	}
 }
 
-// mounted starts a node with its settings and secrets as Kubernetes mounts them:
-// links to files of root's that the group may read. Only the journal is a file
-// here.
+// mounted starts a node with its settings and secrets as Kubernetes mounts them: links to files
+// that belong to root and that the group may read. Unlike there, the journal is a file.
 func mounted(ctx context.Context, t *testing.T, root string, c v1.Config) {
 	t.Helper()
 	node := filepath.Join(root, "data", "node")
@@ -256,7 +255,7 @@ listen:
 	}
 }
 
-// mount lays files out as Kubernetes does.
+// mount writes files and links as Kubernetes does.
 func mount(t *testing.T, dir string, files map[string][]byte) {
 	t.Helper()
 	version := filepath.Join(dir, "..2026_11_01")
@@ -279,7 +278,7 @@ func readFile(t *testing.T, file string) []byte {
 	return data
 }
 
-// selfSigned is a certificate for 127.0.0.1, with its key.
+// selfSigned returns a certificate for 127.0.0.1 and its key.
 func selfSigned(t *testing.T) (certificate, key []byte) {
 	t.Helper()
 	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -301,7 +300,7 @@ func selfSigned(t *testing.T) (certificate, key []byte) {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})
 }
 
-// ask is the status of an answer; zero for none.
+// ask returns the status of an answer, or 0 if there is none.
 func ask(ctx context.Context, certificate []byte, path, token string) int {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(certificate)

@@ -26,7 +26,7 @@ func load(t *testing.T) *chart.Chart {
 	return c
 }
 
-// render is what «helm template» writes, by the name of the template.
+// render returns what «helm template» writes, by the name of the template.
 func render(t *testing.T, values map[string]any) (map[string]string, error) {
 	t.Helper()
 	c := load(t)
@@ -35,7 +35,7 @@ func render(t *testing.T, values map[string]any) (map[string]string, error) {
 	}
 	all, err := chartutil.ToRenderValues(c, values, chartutil.ReleaseOptions{Name: "try", Namespace: "agents", IsInstall: true}, chartutil.DefaultCapabilities)
 	if err != nil {
-		return nil, err // the schema of the values refuses
+		return nil, err // the values do not match their schema
 	}
 	return engine.Render(c, all)
 }
@@ -103,7 +103,7 @@ func TestChart(t *testing.T) {
 	}
 }
 
-// hardened looks for what a pod could be left with by mistake.
+// hardened checks that a pod has no rights that it does not need.
 func hardened(t *testing.T, d *apps.Deployment) {
 	t.Helper()
 	pod := d.Spec.Template.Spec

@@ -25,8 +25,7 @@ func read(t *testing.T, file string) string {
 	return string(data)
 }
 
-// known are the metrics that the reference says there are, with what Prometheus
-// makes of them.
+// known returns the metrics in the reference, with the names that Prometheus derives from them.
 func known(t *testing.T) []string {
 	t.Helper()
 	names := []string{"up"}
@@ -42,11 +41,11 @@ func known(t *testing.T) []string {
 	return names
 }
 
-// asks reports an expression that Prometheus cannot read, or that asks for a
-// metric that does not exist.
+// asks fails the test if Prometheus cannot read an expression, or if the expression uses a metric
+// that does not exist.
 func asks(t *testing.T, names []string, what, expression string) {
 	t.Helper()
-	// Grafana's own words become something of their kind.
+	// Grafana's own variables are replaced by values of the same kind.
 	expression = strings.NewReplacer("$__rate_interval", "5m", "$job", "floodmark").Replace(expression)
 	e, err := parser.NewParser(parser.Options{}).ParseExpr(expression)
 	if err != nil {
@@ -83,7 +82,7 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// anchors are the headings of a page as links name them.
+// anchors returns the headings of a page as links name them.
 func anchors(page string) []string {
 	var list []string
 	for _, m := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(page, -1) {
