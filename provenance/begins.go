@@ -6,11 +6,11 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// beginMark is what the hash of the beginning of a list's element begins with.
+// beginMark is the first byte of what is hashed for the beginning of a list's element.
 const beginMark = 4
 
-// beginning returns what an element of a list begins with: all up to the first
-// sign that parts a name. It is nothing if there is none.
+// beginning returns the part of a list's element before the first separator of a name, such as
+// «_» or «-». It is empty if there is no separator.
 func beginning(value string) string {
 	return value[:max(strings.IndexAny(value, "_-. /:"), 0)]
 }
@@ -20,8 +20,8 @@ func (h *hasher) beginHash(start string) Hash {
 	return h.bytes(h.in)
 }
 
-// Beginning returns how many elements of the bare lists of a content begin with
-// a word and a sign behind it that parts a name, or are that word.
+// Beginning returns how many elements of the bare lists of a content are start alone, or start
+// followed by a separator.
 func (t *Tracer) Beginning(node floodmark.NodeID, start string) int {
 	if t.Index == nil || start == "" {
 		return 0

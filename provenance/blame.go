@@ -28,16 +28,15 @@ func (ls Levels) Has(t floodmark.Trust) bool { return ls&level(t) != 0 }
 // MaxBlame bounds the sources named in an explanation: a person reads no more.
 const MaxBlame = believed.Most
 
-// Blame returns the sources because of which live content is believed at most
-// at limit, the least believed first, then the oldest. Content that was made
-// from others is followed back to what it was made from, even if that is no
-// longer live itself.
+// Blame returns the sources that lower the trust of live content to limit or less, the least
+// trusted first, then the oldest. Sources that live content was made from are among them, even if
+// they are not live themselves.
 func (l *Ledger) Blame(limit floodmark.Trust) []floodmark.NodeID {
 	if !l.before(len(l.entries)).heirs {
 		return l.live.Roots(limit)
 	}
-	var asked []bool    // made when something is asked
-	everything := false // a live summary of all older content was passed
+	var asked []bool    // sources that something with a lowered trust was made from; made when needed
+	everything := false // all older sources are asked for, because there is a summary of them
 	var roots believed.Worst
 	for i, stands := range slices.Backward(l.stands) {
 		if floodmark.Trust(stands&^alike.Dead) > limit || (stands&alike.Dead != 0 && !everything && (asked == nil || !asked[i])) {
@@ -47,7 +46,7 @@ func (l *Ledger) Blame(limit floodmark.Trust) []floodmark.NodeID {
 		if e.own <= limit {
 			roots.Add(floodmark.NodeID(i), e.own)
 		}
-		if e.own == e.effective.Trust { // nothing it was made from is worse
+		if e.own == e.effective.Trust { // no source it was made from is less trusted
 			continue
 		}
 		s := l.packed.Gist(floodmark.NodeID(i))
@@ -62,25 +61,25 @@ func (l *Ledger) Blame(limit floodmark.Trust) []floodmark.NodeID {
 	return roots.Nodes()
 }
 
-// NewBelow reports whether a source believed less than limit is live now that
-// was not when from was the next node: a newer one, or one that came back.
+// NewBelow reports whether a source trusted less than limit became live, or live again, since from
+// was the next node. Sources for which but returns true are ignored.
 func (l *Ledger) NewBelow(from floodmark.NodeID, limit floodmark.Trust, but func(floodmark.NodeID) bool) bool {
 	since := func(n floodmark.NodeID) floodmark.NodeID { return floodmark.NodeID(l.entries[n].since) }
 	return l.live.Newer(from, limit, since, but)
 }
 
-// Guarded returns the first live source that is exactly so secret; none if no one is.
+// Guarded returns the oldest live source with exactly this secrecy; empty if there is none.
 func (l *Ledger) Guarded(s floodmark.Secrecy) []floodmark.NodeID { return l.live.First(s) }
 
-// Within reports whether no content that is here would lower the mark. What was
-// announced and has not arrived does not count: the session has not read it.
+// Within reports whether no live content would lower this mark. Content that was announced and has
+// not arrived is ignored, because the session has not read it.
 func (l *Ledger) Within(mark floodmark.Label) bool {
 	return mark.AtLeastAsSafe(l.before(len(l.entries)).here)
 }
 
 // Export returns what another session must know to have the same mark: the
 // live sources and what they were made from, numbered from 0, each once.
-// Labels are the sources' own; [Ledger.Endorsements] go along with them.
+// The labels are the sources' own, so the other session needs [Ledger.Endorsements], too.
 func (l *Ledger) Export() []floodmark.Source {
 	needed := l.needed(floodmark.NodeID(len(l.entries)))
 	moved := make([]floodmark.NodeID, len(l.entries))
@@ -108,7 +107,7 @@ func (l *Ledger) Export() []floodmark.Source {
 	return out
 }
 
-// needed marks the live sources older than before and all they were made from.
+// needed marks the live sources older than before, and all sources that these were made from.
 func (l *Ledger) needed(before floodmark.NodeID) []bool {
 	needed := make([]bool, len(l.entries))
 	everything := false

@@ -9,7 +9,8 @@
 //
 // # Strict and loose
 //
-// Matching here is loose: it folds case, look-alikes and punctuation. It finds more
-// than there is, and is used to lower trust and to explain. Only strict matching, of
-// whole tokens as the owner typed them, may raise trust: internal/language does it.
+// Matching here is loose: it folds case, look-alikes and punctuation. It can find a
+// value where a slightly different one was, so it is used to lower trust and to explain.
+// Only strict matching may raise trust: of whole tokens, as the owner typed them. That is
+// done in internal/language.
 package provenance

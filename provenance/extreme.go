@@ -10,8 +10,7 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// An extreme says that of all records of a content one has the most, or the
-// least, in a field.
+// An extreme names the one record of a content with the largest, or the smallest, value in a field.
 type extreme struct {
 	field  string
 	most   bool
@@ -21,8 +20,8 @@ type extreme struct {
 // maxExtremes bounds the fields that are compared.
 const maxExtremes = 32
 
-// extremes compares the records of a content in every field that is a number
-// in each of them, or a date. A tie has no winner.
+// extremes compares the records of a content by every field that is a number or a date in all of
+// them. A field is left out if two records share its largest or its smallest value.
 func extremes(fields []field) []extreme {
 	byName := map[string][]field{}
 	records := map[int]struct{}{}
@@ -43,7 +42,8 @@ func extremes(fields []field) []extreme {
 	return out
 }
 
-// ends returns the records with the least and the most.
+// ends returns the records with the smallest and with the largest value. It returns false if a value
+// cannot be compared, or if two records share one of these two values.
 func ends(list []field) (low, high int, ok bool) {
 	type valued struct {
 		key    float64
@@ -65,7 +65,8 @@ func ends(list []field) (low, high int, ok bool) {
 	return values[0].record, values[n-1].record, true
 }
 
-// orderKey is a number or a date as something to compare.
+// orderKey returns a number by which a value is compared: the number that it is, or the seconds of
+// its date.
 func orderKey(value string) (float64, bool) {
 	if plain, ok := tokens.AsNumber(value); ok {
 		n, err := strconv.ParseFloat(plain, 64)
@@ -84,7 +85,7 @@ func (h *hasher) extremeHash(name string, most bool) Hash {
 	return h.bytes(h.in)
 }
 
-// Extremes returns the records that a word of the owner chooses: «largest».
+// Extremes returns the records that a superlative of the owner's chooses, such as «largest».
 func (t *Tracer) Extremes(l *language.Lexicon, s *language.Stated) []Record {
 	if t.Index == nil {
 		return nil

@@ -2,18 +2,18 @@ package provenance
 
 import "strings"
 
-// A blockLine is one line of the block form of YAML, as far as it matters.
+// A blockLine is what matters of one line of the block form of YAML.
 type blockLine struct {
-	indent int // of its key or value, list marks included
-	items  int // list marks in front of it
-	outer  int // the indent of the first of them
-	at     int // where its rest begins
+	indent int // the column of its key or value, behind all list marks
+	items  int // how many list marks it begins with
+	outer  int // the column of the first list mark; -1 if there is none
+	at     int // where rest begins in the text
 	rest   string
 }
 
-// block reads the block form of YAML: «key: value» and «- » at indents that
-// only ever go as a program writes them. A value that is quoted or goes on over
-// further lines is skipped as a whole, whatever those lines look like.
+// block reads the block form of YAML, «key: value» and «- », indented as programs write it. A value
+// that continues on further lines is skipped as a whole, whatever those lines look like. It returns
+// false if it does not understand the text.
 func (r *fieldReader) block() bool {
 	var names []blockName
 	listAt := -1 // the indent of the outermost list of records
@@ -70,13 +70,13 @@ func (r *fieldReader) block() bool {
 type blockName struct {
 	indent int
 	name   string
-	at     int // where it stands
+	at     int // where the key begins
 	record int // the record it is in
 }
 
-// recordUnder is the record of a line below these names and in no list of
-// records: a key is of the record that the last name begins, a value of the one
-// that this name is in.
+// recordUnder returns the record of a line that is below these names and in no list of records. A
+// key belongs to the record that begins at the last name. A value belongs to the record that the
+// last name is in.
 func recordUnder(names []blockName, isKey bool) int {
 	switch n := len(names); {
 	case n == 0:
@@ -131,20 +131,21 @@ func cutKey(rest string) (key, value string, ok bool) {
 	return key, strings.TrimLeft(value, " "), true
 }
 
-// value notes a value and skips what belongs to it on further lines: those that
-// are indented deeper.
+// value adds a value that ends on its line. It skips a value that continues on lines that are
+// indented deeper than under.
 func (r *fieldReader) value(name, value string, at, under int) bool {
 	if value[0] == '"' || value[0] == '\'' {
 		return r.blockQuoted(name, value[0], at)
 	}
 	more := r.skipDeeper(under)
 	if more || strings.IndexByte("|>{[&*!%@", value[0]) >= 0 {
-		return true // a text, or something we do not read
+		return true // a text of several lines, or a form that is not read
 	}
 	return r.add(name, value, at)
 }
 
-// skipDeeper goes over lines that are indented deeper, and empty ones between.
+// skipDeeper skips lines that are indented deeper than under, and empty lines. It reports whether
+// there were any.
 func (r *fieldReader) skipDeeper(under int) bool {
 	more := false
 	for r.at < len(r.text) {
@@ -176,7 +177,7 @@ func (r *fieldReader) blockQuoted(name string, quote byte, at int) bool {
 		case c == quote:
 			line, _, _ := strings.Cut(r.text[i+1:], "\n")
 			if strings.Trim(line, " \r") != "" {
-				return false // something follows it: not written by a program
+				return false // something follows the quote, which no program writes
 			}
 			value := r.text[at+1 : i]
 			r.at = min(i+1+len(line)+1, len(r.text))

@@ -3,9 +3,9 @@ package provenance
 import "strings"
 
 // addListed adds the elements of a list that a program has printed into a
-// string: «"['ada', 'ben']"». Anything else in it makes it a string like any
-// other. The writer of such a string gains nothing: what they put into its
-// field could stand there anyway.
+// string: «"['ada', 'ben']"». Of any other string it adds nothing. The author of
+// such a string gains nothing, because they could have written each element into
+// this field anyway.
 func (r *fieldReader) addListed(name, value string, at int) bool {
 	for _, e := range listed(value) {
 		if !r.add(name, value[e[0]:e[1]], at+e[0]) {
@@ -15,7 +15,7 @@ func (r *fieldReader) addListed(name, value string, at int) bool {
 	return true
 }
 
-// listed returns from where to where the elements of a printed list of strings stand.
+// listed returns where each element of a printed list of strings begins and ends.
 func listed(value string) [][2]int {
 	if len(value) < 2 || value[0] != '[' || value[len(value)-1] != ']' {
 		return nil

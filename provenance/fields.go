@@ -2,7 +2,7 @@ package provenance
 
 import "strings"
 
-// The limits on reading a text as records. What is beyond them is text.
+// The limits on reading a text as records.
 const (
 	maxFieldText  = 1 << 20
 	maxFieldValue = 128
@@ -19,7 +19,7 @@ type field struct {
 	record int // where its record begins
 }
 
-// The names of fields that stand for many.
+// The names under which several fields are looked up, see [canonicalField].
 const (
 	fieldID   = "id"
 	fieldName = "name"
@@ -27,9 +27,9 @@ const (
 )
 
 // readFields returns the short values of a text that a program wrote as
-// records: JSON, Python's way of printing, or the block form of YAML. Who
-// writes a value must not be able to make another field of it, so that the
-// first thing that is not understood makes it a text without fields.
+// records: JSON, Python's way of printing, or the block form of YAML. The author
+// of a value must not be able to make a second field of it, so readFields returns
+// false if it does not understand the whole text.
 func readFields(text string) ([]field, bool) {
 	if len(text) > maxFieldText {
 		return nil, false
@@ -51,8 +51,9 @@ func readFields(text string) ([]field, bool) {
 	return apart(r.found), ok && len(r.found) > 0
 }
 
-// apart sees to it that what follows a record, in what stands around it, is not
-// taken for a part of it: it begins a record of its own.
+// apart gives the fields that come after an inner record, and belong to the record around it, a
+// record of their own. Otherwise they would belong to the inner record, because a record reaches to
+// where the next one begins.
 func apart(found []field) []field {
 	was, now := -1, -1
 	for i := range found {
@@ -73,12 +74,13 @@ type fieldReader struct {
 	at     int
 	found  []field
 	record int // where the current record begins, or -1
-	// keyed means that the record is no element of a list, so that one of its
-	// parts may be a record itself.
+	// keyed means that the record is no element of a list, so that an object in
+	// it is a record itself.
 	keyed bool
 }
 
-// add notes a value, unless it is too long to be worth looking up.
+// add adds a field, unless its value is empty or too long to be looked up. It returns false if there
+// are too many fields.
 func (r *fieldReader) add(name, value string, at int) bool {
 	if value == "" || len(value) > maxFieldValue {
 		return true
@@ -90,7 +92,7 @@ func (r *fieldReader) add(name, value string, at int) bool {
 	return true
 }
 
-// canonicalField is the name under which a field is looked up.
+// canonicalField returns the name under which a field is looked up.
 func canonicalField(name string) string {
 	name = strings.Trim(strings.ToLower(name), "_")
 	switch name {
@@ -113,8 +115,8 @@ func (r *fieldReader) blanks() {
 	}
 }
 
-// flow reads a value in brackets, a string or a word. list says whether it is
-// an element of one.
+// flow reads an object, a list, a string or a word. list says whether this value is an element of a
+// list.
 func (r *fieldReader) flow(depth int, name string, list bool) bool {
 	r.blanks()
 	if r.at == len(r.text) || depth > maxFieldDepth {
@@ -137,8 +139,8 @@ func (r *fieldReader) flow(depth int, name string, list bool) bool {
 	return r.at > at && r.add(name, r.text[at:r.at], at)
 }
 
-// object reads {…}. One that is an element of the outermost list is a record
-// with all that it holds; outside such a one each object is a record.
+// object reads {…}. An object in the outermost list is one record together with all objects in it.
+// Outside of lists each object is a record of its own.
 func (r *fieldReader) object(depth int, list bool) bool {
 	if outer, keyed := r.record, r.keyed; depth > 0 && (outer < 0 || keyed) {
 		r.record, r.keyed = r.at, !list

@@ -15,8 +15,8 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// A Key makes the hashes of one tenant useless to others: testing whether a
-// value was seen takes the key.
+// A Key is the secret key of one tenant's hashes. Without the key nobody can use a hash to test
+// whether a value was seen.
 type Key [32]byte
 
 // String hides the key wherever it is printed.
@@ -34,9 +34,8 @@ type Posting = postings.Posting
 // Postings is [postings.Postings].
 type Postings = postings.Postings
 
-// The windows of words kept as evidence. Where a text is kept, a window begins
-// at every fourth word; where one is looked up, at every word. So eight words
-// in a row that were copied are always found.
+// The windows of words kept as evidence. When a text is indexed, a window begins at every fourth
+// word; when a text is looked up, at every word. So a copy of eight words in a row is always found.
 const (
 	shingleWords  = 5
 	shingleStride = 4
@@ -45,22 +44,23 @@ const (
 // Hash returns the hash of a token in the form of [Normalise].
 func (k Key) Hash(token string) Hash { return newHasher(k).text(token) }
 
-// Postings returns the tokens of a text: every typed token, the parts of one by
-// which it may be quoted, and windows of five words. Common words are left out.
+// Postings returns the postings of a text: its tokens, the parts by which a token may be quoted, and
+// windows of five words. Common words are left out.
 func (k Key) Postings(text string) Postings { return new(Indexer).Postings(k, text) }
 
-// A hasher computes keyed hashes without allocating for each. One that computes
-// many has a mac, which is slow to make and then quicker.
+// A hasher computes keyed hashes without allocating for each. To compute many it makes a mac, which
+// takes long once and then saves time.
 type hasher struct {
 	key Key
 	mac hash.Hash
-	few int // how many were computed without it
+	few int // how many hashes were computed without mac
 	in  []byte
 	// token and words are buffers for reading a value.
 	token, words []byte
 	sum          [sha256.Size]byte
-	room         [256]byte // what the slices begin with
-	// others hash the same under other keys; also is what they made of each hash.
+	room         [256]byte // the first memory of the three slices
+	// others hash the same tokens under other keys. also maps a hash to the hashes of its token
+	// under those keys.
 	others []*hasher
 	also   map[Hash][]Hash
 }
@@ -79,13 +79,13 @@ func (h *hasher) forMany() *hasher {
 	return h
 }
 
-// What is hashed without a mac: short tokens, as long as they are few.
+// The limits for hashing without a mac: how long a token may be, and how many tokens.
 const (
 	shortToken = 128
 	fewTokens  = 32
 )
 
-// bytes hashes a token. All of the HMAC is in h.sum afterwards.
+// bytes hashes a token. The whole HMAC is in h.sum afterwards.
 func (h *hasher) bytes(token []byte) Hash {
 	if h.mac == nil && len(token) <= shortToken && h.few < fewTokens {
 		h.few++
@@ -102,7 +102,7 @@ func (h *hasher) bytes(token []byte) Hash {
 	return own
 }
 
-// under notes what a token is under the other keys.
+// under remembers the hashes of a token under the other keys.
 func (h *hasher) under(own Hash, token []byte) {
 	if _, done := h.also[own]; done {
 		return
@@ -125,7 +125,7 @@ func (h *hasher) beside(keys []Key) {
 	}
 }
 
-// short is the same for a few short tokens: HMAC-SHA256 as its definition says.
+// short computes the HMAC-SHA256 of a short token by its definition, without a mac.
 func (h *hasher) short(token []byte) {
 	var inner [sha256.BlockSize + shortToken]byte
 	var outer [sha256.BlockSize + sha256.Size]byte
@@ -175,9 +175,10 @@ func (w *window) slide(n int) {
 	w.words -= n
 }
 
-// parts returns the parts by which a normalised token may be quoted elsewhere:
-// the host of a URL or of what begins with one, the last element of a path, the plain form of a number.
-// An address and an account have none: part of one is not the same thing.
+// parts returns the parts by which a normalised token may be quoted elsewhere: the host of a URL, or
+// of a path that begins with a host, the last element of a path, the plain form of a number, an id
+// without the signs around it. An address and an account have none, because a part of them means
+// something else.
 func parts(kind tokens.TokenKind, token string) func(yield func(string) bool) {
 	return func(yield func(string) bool) {
 		part := ""
@@ -227,8 +228,8 @@ func asciiLen(s string) int {
 	return len(s)
 }
 
-// An Index finds where a token was seen in one session, oldest node first: no more places than
-// most, from a node on.
+// An Index finds where a token was seen in one session. Find returns at most most places, from the
+// node from on, the oldest node first.
 type Index interface {
 	Find(h Hash, from floodmark.NodeID, most int) []floodmark.Span
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// An Indexer makes the postings of one text after the other, in memory of its
-// own. It is not safe for use by many at once.
+// An Indexer makes the postings of one text after the other and reuses its memory. It is not safe
+// for concurrent use.
 type Indexer struct {
 	*hasher
 	out    Postings
@@ -21,7 +21,7 @@ type Indexer struct {
 	stride int
 	spare  Postings
 	counts []uint32
-	links  []int // where URLs stand
+	links  []int // the offsets of URLs
 }
 
 // Postings is [Key.Postings].
@@ -34,7 +34,7 @@ func (ix *Indexer) Postings(k Key, text string) Postings {
 	ix.seen.begin(k, len(text)/bytesPerToken)
 	tokens.ScanText(text, ix.add)
 	if len(ix.out) >= postings.MaxPostings {
-		ix.links = ix.links[:0] // there may be more of them behind
+		ix.links = ix.links[:0] // the rest of the text, which was not read, may have more links
 	}
 	tokens := ix.postings()
 	ix.out = ix.out[:0]
@@ -92,8 +92,8 @@ func (ix *Indexer) add(p tokens.Piece) bool {
 	return true
 }
 
-// hasParts reports whether a token may have parts by which it is quoted: it saves
-// looking for them, and is not sure.
+// hasParts reports whether a token may have parts by which it is quoted. It is quicker than [parts],
+// and may be true for a token that has none.
 func hasParts(kind tokens.TokenKind, token []byte) bool {
 	switch kind {
 	case tokens.ID:
@@ -111,10 +111,10 @@ func hasParts(kind tokens.TokenKind, token []byte) bool {
 	return false
 }
 
-// isFrame reports whether c stands around an id, and may be left out.
+// isFrame reports whether c is a sign around an id that may be left out when the id is quoted.
 func isFrame(c byte) bool { return c == '#' || c == '@' || c == '_' || c == '$' }
 
-// usual reports whether a word says nothing about where a value came from.
+// usual reports whether a word is too common to say where a value came from.
 func usual(word []byte) bool {
 	return (len(word) == 1 && tokens.IsLetter(word[0])) || tokens.Common(string(word))
 }
@@ -123,19 +123,18 @@ func (ix *Indexer) post(h Hash, offset int) {
 	ix.out = append(ix.out, Posting{Hash: h, Offset: uint32(offset)})
 }
 
-// postings returns what was collected, in order, each token where it stands first.
+// postings returns the collected postings in order, each token once, with its first offset.
 func (ix *Indexer) postings() Postings {
 	ix.sort()
 	out := slices.CompactFunc(ix.out, func(a, b Posting) bool { return a.Hash == b.Hash })
-	return slices.Clone(out[:min(len(out), postings.MaxPostings)]) // it is kept: no room to spare
+	return slices.Clone(out[:min(len(out), postings.MaxPostings)]) // the result is kept, so it must not hold spare memory
 }
 
-// fewPostings is up to how many are compared with each other; more are spread
-// out first.
+// fewPostings is the length up to which a list is sorted without buckets, and a bucket by insertion.
 const fewPostings = 12
 
-// sort puts the postings in order. Hashes are spread evenly, so that each is put
-// where it should stand first, and few have to move from there.
+// sort puts the postings in order. Each posting is first put into a bucket by the leading bits of
+// its hash. Hashes are spread evenly, so the buckets are short, and each is sorted by itself.
 func (ix *Indexer) sort() {
 	n := len(ix.out)
 	if n <= fewPostings {
@@ -169,8 +168,8 @@ func (ix *Indexer) sort() {
 	ix.out, ix.spare = ix.spare, ix.out
 }
 
-// sortFew sorts the postings of a bucket: mostly two, or many of one hash that
-// are in order already.
+// sortFew sorts the postings of a bucket. It mostly has two, or many of one hash that are in order
+// already.
 func sortFew(list Postings) {
 	if len(list) > fewPostings {
 		slices.SortFunc(list, postings.Compare)
@@ -183,16 +182,14 @@ func sortFew(list Postings) {
 	}
 }
 
-// bytesPerToken is how much ordinary text gives one token that was not there
-// before.
+// bytesPerToken is how many bytes of ordinary text there are for each different token in it.
 const bytesPerToken = 16
 
-// knownTokens bounds the memory that saves hashing a frequent word again.
+// knownTokens bounds the tokens of one text that [seenTokens] remembers.
 const knownTokens = 1 << 16
 
-// seenTokens remembers the tokens of a text by a keyed hash, so that one that
-// comes again is not hashed, kept and sorted again. Two tokens of one hash would
-// be one here, as they would in the index itself.
+// seenTokens remembers the tokens of a text by a keyed hash, so that a repeated token is not hashed,
+// kept and sorted again. Two tokens with the same hash are taken for one, as in the index itself.
 type seenTokens struct {
 	of    Key
 	key   sipKey
@@ -201,7 +198,7 @@ type seenTokens struct {
 	usual [1 << 15 / 64]uint64 // a bit for the hash of every usual word
 }
 
-// begin forgets everything and makes room for about so many.
+// begin forgets all tokens and makes room for about count tokens.
 func (s *seenTokens) begin(k Key, count int) {
 	if s.of != k || s.table == nil {
 		s.of, s.key = k, sipKey{binary.LittleEndian.Uint64(k[:]), binary.LittleEndian.Uint64(k[8:])}
@@ -210,7 +207,7 @@ func (s *seenTokens) begin(k Key, count int) {
 			at := s.key.sum([]byte(word)) >> 49
 			s.usual[at/64] |= 1 << (at % 64)
 		}
-		for c := 'a'; c <= 'z'; c++ { // a letter by itself is one, too
+		for c := 'a'; c <= 'z'; c++ { // a single letter is a usual word, too
 			at := s.key.sum([]byte{byte(c)}) >> 49
 			s.usual[at/64] |= 1 << (at % 64)
 		}
@@ -220,9 +217,9 @@ func (s *seenTokens) begin(k Key, count int) {
 	clear(s.table)
 }
 
-// again reports whether a token of a kind was there before. The same text in
-// another kind has other parts. If it was not, it may be a usual word, which is
-// looked for in the list only then: that takes as long as all the rest.
+// again reports whether a token was seen before with the same kind; as another kind the same text
+// has other parts. usual reports whether a new token may be a usual word. Only then must the caller
+// look it up in the list of usual words, which takes as long as all the rest.
 func (s *seenTokens) again(kind tokens.TokenKind, token []byte) (again, usual bool) {
 	if kind == tokens.Name {
 		kind = tokens.Word

@@ -8,12 +8,12 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// labelMark is what the hash of a labelled value begins with.
+// labelMark is the first byte of what is hashed for a labelled value.
 const labelMark = 4
 
 // The limits on labels.
 const (
-	maxLabelText  = 64 << 10 // a page about oneself is short
+	maxLabelText  = 64 << 10 // a page on which people describe themselves is short
 	maxLabels     = 1 << 10
 	maxLabelWords = 4
 )
@@ -50,8 +50,8 @@ func (ix *Indexer) labels(text string) {
 	})
 }
 
-// aboutMoney reports whether a label is about money: such a value is never
-// vouched for.
+// aboutMoney reports whether a label is about money. A value with such a label is not collected, so
+// that no label vouches for it.
 func aboutMoney(run []tokens.Piece) bool {
 	return slices.ContainsFunc(run, func(p tokens.Piece) bool { return tokens.InGroup("purse", strings.ToLower(p.Folded)) })
 }

@@ -31,36 +31,38 @@ var ErrSources = errors.New("session has too many sources")
 type Ledger struct {
 	packed   packed.Sources
 	entries  []entry              // one for each source
-	endorsed []floodmark.Endorsed // at most one for a digest, in order of the last word on it
+	endorsed []floodmark.Endorsed // at most one for each digest, the latest last
 	digests  map[floodmark.Digest]floodmark.NodeID
 	pending  []floodmark.NodeID // oldest first
-	apart    []floodmark.NodeID // what [Ledger.Set] keeps apart of all
+	apart    []floodmark.NodeID // the sources that [Ledger.Set] lists one by one
 	stands   []byte             // see [entry.standing]
 	live     believed.Book
 }
 
-// An entry is what follows from one source, and the state of the session after it. There are many.
+// An entry holds what follows from one source, and the state of the session after it. There is one
+// for each source, so it is kept small.
 type entry struct {
 	upTo
-	// since is the node that was next when it came back to life; 0 if it never did.
+	// since is the node that was next when the source became live again or less trusted; 0 if it
+	// never did.
 	since int32
-	// dead means that a person emptied the context after it.
+	// dead means that a person emptied the context after the source came in.
 	dead bool
 
-	own       floodmark.Trust // by itself, see [Ledger.own]
+	own       floodmark.Trust // without its inputs, see [Ledger.own]
 	effective floodmark.Label
 }
 
-// upTo is what follows from the sources up to one.
+// upTo holds what follows from a source and all older ones together.
 type upTo struct {
-	all, mark floodmark.Label // join of all effective labels, and of those of live ones
-	levels    Levels          // of live ones
-	here      floodmark.Label // join of those of live ones that have arrived
-	links     int             // in all of them
-	cleared   bool            // one is dead
-	heirs     bool            // what lowers the trust of a live one may be dead
-	apart     uint8           // how many of [Ledger.apart] there are, and the join of the
-	rest      floodmark.Label // others' own labels
+	all, mark floodmark.Label // join of the effective labels of all sources, and of the live ones
+	levels    Levels          // the trust levels of the live sources
+	here      floodmark.Label // join of the effective labels of the live sources that have arrived
+	links     int             // how many links are in all sources
+	cleared   bool            // a source is dead
+	heirs     bool            // a dead source may lower the trust of a live one
+	apart     uint8           // how many of the sources are in [Ledger.apart]
+	rest      floodmark.Label // join of the own labels of the others
 }
 
 // Add appends a source. Its node must be [Ledger.Len] and its inputs older.
@@ -102,9 +104,9 @@ func (l *Ledger) AddAll(sources []floodmark.Source) error {
 	return nil
 }
 
-// Arrive says what an announced source turned out to be. It is joined with what was
-// expected, so it can only lower it. A source that was announced before the context was
-// emptied and arrives after it is live. With an error the ledger is as it was.
+// Arrive records what an announced source turned out to be. Its label is joined with the
+// announced one, so it can only sink. A source that was announced before the context was
+// emptied and arrives afterwards is live. With an error the ledger is as it was.
 func (l *Ledger) Arrive(f floodmark.ContentArrived) error {
 	at := slices.Index(l.pending, f.Node)
 	switch {
@@ -132,15 +134,15 @@ func (l *Ledger) Arrive(f floodmark.ContentArrived) error {
 	l.revive(e)
 	l.settle(f.Node)
 	if e.effective.Trust < was {
-		e.since = int32(len(l.entries)) // it is new to a call that was shown something better
+		e.since = int32(len(l.entries)) // a call that was judged before saw a higher trust, so the source is new to it
 		l.settle(f.Node)
 	}
 	return nil
 }
 
-// Endorse says that the owner vouches for content with exactly this digest: it
-// raises the trust of such sources to at most Local. It never lowers one, never
-// changes secrecy, and does nothing for what a source was made from.
+// Endorse records that the owner vouches for content with exactly this digest. That
+// raises the own trust of sources with this digest, at most to Local. It lowers no
+// trust, changes no secrecy, and does not raise what such a source was made from.
 func (l *Ledger) Endorse(f floodmark.Endorsed) {
 	if f.Digest.IsZero() { // unknown content cannot be endorsed
 		return
@@ -156,9 +158,8 @@ func (l *Ledger) Withdraw(d floodmark.Digest) {
 	l.settle(0)
 }
 
-// Clear says that a person emptied the context: the sources so far no longer
-// count for the mark. They stay known, because what was read from them may
-// come back.
+// Clear records that a person emptied the context: the sources so far are no
+// longer live. They stay known, because what was read from them may come back.
 func (l *Ledger) Clear() {
 	for i := range l.entries {
 		l.entries[i].dead = true
@@ -167,8 +168,8 @@ func (l *Ledger) Clear() {
 	l.settle(0)
 }
 
-// Mark returns the join of the effective labels of all live sources. That of
-// no source is clean.
+// Mark returns the join of the effective labels of all live sources. Without
+// live sources it is clean.
 func (l *Ledger) Mark() floodmark.Label { return l.before(len(l.entries)).mark }
 
 // Lowest returns the join of the effective labels of all sources, live or not.
@@ -188,7 +189,7 @@ func (l *Ledger) Source(n floodmark.NodeID) (s floodmark.Source, known bool) {
 	return s, known
 }
 
-// Live reports whether node n counts for the mark.
+// Live reports whether node n is known and live, so that its label is in the mark.
 func (l *Ledger) Live(n floodmark.NodeID) bool { return l.has(n) && !l.entries[n].dead }
 
 // Effective returns the label of node n: its own, raised by an endorsement of
@@ -264,7 +265,7 @@ func (l *Ledger) before(n int) upTo {
 }
 
 // settle brings everything that follows from the sources up to date, from node
-// n on: nothing older depends on it.
+// n on. What follows from older sources does not depend on node n.
 func (l *Ledger) settle(n floodmark.NodeID) {
 	at := l.before(int(n))
 	l.apart, l.stands = orNil(l.apart[:at.apart]), orNil(l.stands[:n])

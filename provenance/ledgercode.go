@@ -12,9 +12,9 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// ledgerState is a Ledger as it is written down. It is a snapshot that saves
-// replaying facts, not a record: it may change freely, and what cannot be read
-// is rebuilt from the journal.
+// ledgerState is the stored form of a Ledger: a snapshot that saves replaying
+// facts. The form may change freely, because a snapshot that cannot be read is
+// rebuilt from the journal.
 type ledgerState struct {
 	Sources  []floodmark.Source   `json:"sources,omitempty"`
 	Dead     []floodmark.NodeID   `json:"dead,omitempty"`
@@ -22,21 +22,22 @@ type ledgerState struct {
 	Endorsed []floodmark.Endorsed `json:"endorsed,omitempty"`
 }
 
-// A comeback is a source that was revived, and the node that was next then.
+// A comeback is an entry with its [entry.since], if that is not 0.
 type comeback struct {
 	Node  floodmark.NodeID `json:"node"`
 	Since floodmark.NodeID `json:"since"`
 }
 
-// MarshalJSON writes a snapshot. It works on a copy, too: a ledger inside a
-// value would otherwise be written as nothing, which reads as clean.
+// MarshalJSON writes a snapshot. Its receiver is not a pointer, because then a
+// ledger in a struct that is passed by value would be written as {}, which is
+// read as an empty ledger with a clean mark.
 func (l Ledger) MarshalJSON() ([]byte, error) {
 	state := l.state()
 	state.Sources = l.packed.List()
 	return json.Marshal(state)
 }
 
-// state is what a ledger holds besides its sources.
+// state returns the snapshot of a ledger without its sources.
 func (l *Ledger) state() ledgerState {
 	state := ledgerState{Endorsed: l.endorsed}
 	for i, e := range l.entries {
@@ -57,8 +58,8 @@ func (l *Ledger) Split() (sources []floodmark.Source, rest []byte, err error) {
 	return l.packed.List(), rest, err
 }
 
-// JoinLedger is the inverse of [Ledger.Split]. Like UnmarshalJSON it refuses
-// what no history could have led to.
+// JoinLedger is the inverse of [Ledger.Split]. Like UnmarshalJSON it refuses a
+// snapshot that no sequence of facts could have led to.
 func JoinLedger(sources []floodmark.Source, rest []byte) (*Ledger, error) {
 	state, err := readLedgerState(rest)
 	if err != nil {
@@ -75,8 +76,8 @@ func JoinLedger(sources []floodmark.Source, rest []byte) (*Ledger, error) {
 	return l, nil
 }
 
-// UnmarshalJSON reads a snapshot. It refuses what no history could have led
-// to; with an error the ledger is as it was.
+// UnmarshalJSON reads a snapshot. It refuses one that no sequence of facts could
+// have led to. With an error the ledger is as it was.
 func (l *Ledger) UnmarshalJSON(data []byte) error {
 	state, err := readLedgerState(data)
 	if err != nil {
@@ -136,9 +137,9 @@ func (state ledgerState) ledger() (*Ledger, error) {
 	return l, nil
 }
 
-// exportKey tells sources apart that differ in anything that counts: content,
-// label, origin, what they were made from, and the call they wait for. Two
-// summaries are never the same: each was made from all that is older.
+// exportKey returns a key that two sources share only if they have the same content,
+// label, origin and inputs and wait for the same call. Two summaries never share a
+// key, because each was made from everything older.
 func exportKey(s floodmark.Source) string {
 	var b strings.Builder
 	b.Write(s.Digest[:])

@@ -7,11 +7,11 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// linkMark is what the hash of a link in a record begins with.
+// linkMark is the first byte of what is hashed for a link in a record.
 const linkMark = 5
 
-// maxLinks bounds the links of one content that are noted. Of one with more it
-// is not known how many a record has, so none is.
+// maxLinks bounds the links of one content that are indexed. If a content has more, none is
+// indexed, because it would not be known how many links a record has.
 const maxLinks = 256
 
 func (h *hasher) linkHash() Hash {
@@ -19,8 +19,7 @@ func (h *hasher) linkHash() Hash {
 	return h.bytes(h.in)
 }
 
-// noteLink keeps where a link stands until it is known whether there are
-// records.
+// noteLink keeps the offset of a link until it is known whether the content has records.
 func (ix *Indexer) noteLink(p tokens.Piece) {
 	if p.Kind == tokens.URL && len(ix.links) <= maxLinks {
 		ix.links = append(ix.links, p.Start)
@@ -36,8 +35,8 @@ func (ix *Indexer) postLinks() {
 	}
 }
 
-// forgetLinks takes the links out again if there is not room for everything:
-// some of them would be worse than none.
+// forgetLinks removes all links if there is not room for all postings, because it would not be known
+// how many links a record has if some were missing.
 func (ix *Indexer) forgetLinks(room int) {
 	if len(ix.out) <= room || len(ix.links) == 0 {
 		return

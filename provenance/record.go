@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// What the hash of a field or of a record begins with: no token does.
+// The first byte of what is hashed for a field, a record or an extreme. No token begins with it.
 const (
 	fieldMark   = 1
 	recordMark  = 2
@@ -22,8 +22,8 @@ type Record struct {
 	At   int // where it begins
 }
 
-// fields collects the fields of a text that holds records, and where each
-// record begins. It reports whether there are any.
+// fields collects the fields of a text that consists of records, and where each record begins. It
+// returns false if the text does not.
 func (ix *Indexer) fields(text string) bool {
 	found, ok := readFields(text)
 	if !ok {
@@ -74,8 +74,8 @@ func (t *Tracer) Records(name, value string) []Record {
 	return t.recordsAt(t.find(t.keyed().fieldHash(canonicalField(name), value)))
 }
 
-// RecordsWith returns the records in which a word stands for the first time in
-// its content, whatever the field.
+// RecordsWith returns, of each content with this word, the record in which the word comes first, in
+// whatever field.
 func (t *Tracer) RecordsWith(word string) []Record {
 	if t.Index == nil {
 		return nil
@@ -83,7 +83,7 @@ func (t *Tracer) RecordsWith(word string) []Record {
 	return t.recordsAt(t.find(t.keyed().text(tokens.Normalise(word))))
 }
 
-// recordsAt returns the records in which these places lie.
+// recordsAt returns the records that contain these places, each once.
 func (t *Tracer) recordsAt(spans []floodmark.Span) []Record {
 	if len(spans) == 0 {
 		return nil

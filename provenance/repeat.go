@@ -5,8 +5,8 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// A Repeat is a piece of a text that was seen before: a run of words, or
-// something with a name.
+// A Repeat is a piece of a text that was seen before: a run of words, a name, a link, an address or
+// an account.
 type Repeat struct {
 	From, To int            // where it stands in the text, in bytes
 	Words    int            // how many words of it are known to be the same
@@ -15,15 +15,15 @@ type Repeat struct {
 	Trust    floodmark.Trust
 }
 
-// Untraceable is how many words a text must have for [Tracer.Repeats] to be
-// sure to find what it repeats: a shorter one may hold no window at all.
+// Untraceable is how many words a text must have for [Tracer.Repeats] to be sure to find what the
+// text repeats: a shorter piece of a content may contain none of the windows that were indexed.
 const Untraceable = shingleStride + shingleWords - 1
 
 // Repeats returns the pieces of a text that were first seen in content believed
 // at most at limit, in the order in which they end: runs of at least five words
-// and names, links, addresses and accounts. Where eight words were copied some
-// five of them are found, where twelve were, some nine.
-// What the owner said first is the owner's. It reports how many words the text
+// and names, links, addresses and accounts. At least five of eight copied words
+// are found, and nine of twelve. A piece that was first seen in content believed
+// more, such as the owner's words, is left out. It reports how many words the text
 // has, and false if the text is too long to be read to its end.
 func (t *Tracer) Repeats(text string, limit floodmark.Trust) (runs []Repeat, words int, ok bool) {
 	if t.Index == nil || t.Ledger == nil || len(text) > maxTracedBytes {
@@ -58,11 +58,11 @@ type repeater struct {
 	last int               // the number of the last word in that run
 
 	named Repeat // the name that is being read, of Words capitalised words
-	known bool   // a word of it was seen below the limit, and none above
-	spoil bool   // one was seen above
+	known bool   // a word of named was first seen at the limit or below it
+	spoil bool   // a word of named was first seen above the limit
 }
 
-// window looks five words in a row up.
+// window looks up the last five words.
 func (r *repeater) window(p tokens.Piece) {
 	r.ends[r.win.words] = p.End
 	if !r.win.push(r.token, p.Start) {
@@ -112,7 +112,8 @@ func (r *repeater) name(p tokens.Piece) {
 	}
 }
 
-// endName keeps the name that was read if it has two words or more.
+// endName adds the name that was read, if it has two words or more, one of them was first seen at
+// the limit or below it, and none above.
 func (r *repeater) endName() {
 	if r.named.Words > 1 && r.known && !r.spoil {
 		r.runs = append(r.runs, r.named)

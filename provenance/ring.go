@@ -7,26 +7,26 @@ import (
 
 // A RingKey is one key of a tenant.
 type RingKey struct {
-	// Name is what stands with whatever was made under it, and is empty for the
-	// tenant's first key: that had no name when it was the only one.
+	// Name is stored with everything that was made under the key. It is empty for
+	// the tenant's first key, which needed no name when it was the only one.
 	Name string
 	Key  Key
-	// Former says that no new word about a file is named or sealed with it.
+	// Former says that the key is no longer used to name or seal records about files.
 	Former bool
 }
 
-// A Ring is all keys of a tenant, the oldest first. New sessions are born with
-// the current one and keep it; what was seen under any of them is recognised.
-// The zero Ring has none.
+// A Ring holds all keys of a tenant, the oldest first. A new session gets the
+// current key and keeps it. What was seen under any of the keys is recognised.
+// The zero Ring has no keys.
 type Ring struct {
 	Keys    []RingKey
 	Current int
 }
 
-// RingOf is the ring of a tenant that never changed its key.
+// RingOf returns the ring of a tenant that never changed its key.
 func RingOf(first Key) Ring { return Ring{Keys: []RingKey{{Key: first}}} }
 
-// Find returns the key with a name, and false if it is not here.
+// Find returns the key with a name, and false if the ring has none.
 func (r Ring) Find(name string) (RingKey, bool) {
 	for _, k := range r.Keys {
 		if k.Name == name {
@@ -36,7 +36,7 @@ func (r Ring) Find(name string) (RingKey, bool) {
 	return RingKey{}, false
 }
 
-// Born is the key that new sessions have, and false if there is none.
+// Born returns the key that a new session gets, and false if there is none.
 func (r Ring) Born() (RingKey, bool) {
 	if r.Current < 0 || r.Current >= len(r.Keys) {
 		return RingKey{}, false
@@ -44,7 +44,7 @@ func (r Ring) Born() (RingKey, bool) {
 	return r.Keys[r.Current], true
 }
 
-// Besides are all keys but the one with a name.
+// Besides returns all keys except the one with this name.
 func (r Ring) Besides(name string) []RingKey {
 	if len(r.Keys) < 2 {
 		return nil
@@ -59,6 +59,6 @@ func (k Key) Name() string {
 	return hex.EncodeToString(h.sum[:keyNameBytes])
 }
 
-// keyNameBytes is how much of a hash names a key: no two keys of a tenant agree
-// in so much.
+// keyNameBytes is how many bytes of a hash name a key. They are enough that no two
+// keys of a tenant get the same name.
 const keyNameBytes = 8

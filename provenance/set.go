@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark/internal/packed"
 )
 
-// MaxSet bounds the sources of a source set that are kept apart. The rest are
+// MaxSet bounds the sources that a source set lists one by one. The rest are
 // joined into one source, which cannot be endorsed.
 const MaxSet = 64
 
@@ -15,15 +15,15 @@ const MaxSet = 64
 const maxVia = 4
 
 // Set returns what something written by the session is made from: all live
-// sources older than before and what these were made from. It is flat: the
-// label of the whole is the join of the labels in it.
+// sources older than before and what these were made from. The sources in it have
+// no inputs, so the label of the whole is the join of their labels.
 func (l *Ledger) Set(before floodmark.NodeID) []floodmark.Source {
 	before = max(0, min(before, floodmark.NodeID(len(l.entries))))
 	m := merger{rest: floodmark.Clean()}
 	if before == 0 {
 		return nil
 	}
-	if e := &l.entries[before-1]; !e.cleared { // it is known: see [Ledger.part]
+	if e := &l.entries[before-1]; !e.cleared { // no older source is dead, so [Ledger.part] made the set already
 		m.rest = e.rest
 		for _, n := range l.apart[:e.apart] {
 			m.out = append(m.out, flat(l.packed.At(n)))
@@ -39,8 +39,8 @@ func (l *Ledger) Set(before floodmark.NodeID) []floodmark.Source {
 	return m.set()
 }
 
-// MergeSets returns the sources of several sets as one, each once. Those that
-// no endorsement could raise are joined.
+// MergeSets returns the sources of several sets as one set, each source once.
+// Sources that no endorsement could raise are joined into one.
 func MergeSets(sets ...[]floodmark.Source) []floodmark.Source {
 	m := merger{rest: floodmark.Clean()}
 	for _, set := range sets {
@@ -51,7 +51,7 @@ func MergeSets(sets ...[]floodmark.Source) []floodmark.Source {
 	return m.set()
 }
 
-// A merger makes one set of sources and copies only those that stay on their own.
+// A merger makes one set of sources and copies only those that the set lists one by one.
 type merger struct {
 	out  []floodmark.Source // all below Local
 	rest floodmark.Label
@@ -67,7 +67,8 @@ func (m *merger) add(s *floodmark.Source) {
 	}
 }
 
-// part does for the ledger's own sources what [merger.add] does, and returns what the rest is joined to.
+// part does for the next source of the ledger what [merger.add] does. It returns rest, joined with
+// the source's label unless l.apart has the source.
 func (l *Ledger) part(id floodmark.NodeID, s *packed.Gist, rest floodmark.Label) floodmark.Label {
 	has := func() bool {
 		full := l.packed.At(id)
@@ -96,10 +97,10 @@ func (m *merger) set() []floodmark.Source {
 	return m.out
 }
 
-// restName is what the joined part of a set is called.
+// restName is the name of the source into which the rest of a set is joined.
 const restName = "other content of that session"
 
-// flat is a source on its own.
+// flat returns a source without what refers to other sources or to a call.
 func flat(s floodmark.Source) floodmark.Source {
 	s.Node, s.Inputs, s.Whole, s.Call = 0, nil, false, ""
 	return s
@@ -111,7 +112,7 @@ func SameSource(a, b *floodmark.Source) bool {
 	return a.Digest == b.Digest && a.Label == b.Label && a.Origin == b.Origin
 }
 
-// SetLabel is the join of a set's own labels.
+// SetLabel returns the join of the labels of a set's sources.
 func SetLabel(set []floodmark.Source) floodmark.Label {
 	l := floodmark.Clean()
 	for _, s := range set {
@@ -120,7 +121,7 @@ func SetLabel(set []floodmark.Source) floodmark.Label {
 	return l
 }
 
-// Passed is a source that came on through one more artifact.
+// Passed returns a source with one more artifact among those that it came through.
 func Passed(s floodmark.Source, p floodmark.Passage) floodmark.Source {
 	if n := len(s.Via); n > 0 && s.Via[n-1] == p {
 		return s

@@ -15,14 +15,14 @@ import (
 // The limits on looking up one value.
 const (
 	maxTracedBytes  = 256 << 10 // of the value
-	maxTracedTokens = 64        // that must all be in one source; a longer value is looked up by windows
+	maxTracedTokens = 64        // that must all be in one source; a value with more is looked up by its windows
 	maxWindows      = 4096
 )
 
 // A Tracer says where the arguments of a call came from.
 type Tracer struct {
 	Key    Key
-	Also   []Key // others that something in Index is under
+	Also   []Key // other keys that were used for some of Index
 	Index  Index // may be nil: then nothing was seen
 	Stated *language.Stated
 	Ledger *Ledger
@@ -34,11 +34,11 @@ type Tracer struct {
 // Trace says where one value came from. argRole is the argument's name, which
 // numbers are matched with.
 //
-// A value the owner stated is the owner's. Any other is at the trust of the
-// source it was first seen in, and stays there however often it comes back: an
-// echo never rises. A value that was put together from several pieces is at the
-// lowest of them. Trace does not look at the mark: the caller joins it, and
-// decides what a person may read of the value.
+// A value the owner stated has the owner's trust. Any other has the trust of the
+// source it was first seen in, however often it is seen again later. A value that
+// was put together from several pieces has the lowest trust of the pieces. Trace
+// does not look at the mark: the caller joins it, and decides what a person may
+// read of the value.
 func (t *Tracer) Trace(leaf hook.Leaf, role floodmark.Role, argRole string) floodmark.Argument {
 	arg := floodmark.Argument{Path: leaf.Path, Role: role}
 	if t.Stated != nil && t.Stated.Has(leaf.Value, leaf.Kind, argRole) {
@@ -58,8 +58,8 @@ func (t *Tracer) Trace(leaf hook.Leaf, role floodmark.Role, argRole string) floo
 	return arg
 }
 
-// seen returns where a value was seen and how far it may be believed, and
-// whether only pieces of it were.
+// seen returns where a value was seen, its trust, and whether only pieces of it
+// were seen.
 func (t *Tracer) seen(value string) (spans []floodmark.Span, trust floodmark.Trust, pieced bool) {
 	v := t.read(value)
 	for _, form := range v.whole {
@@ -79,7 +79,7 @@ func (t *Tracer) seen(value string) (spans []floodmark.Span, trust floodmark.Tru
 
 func (t *Tracer) read(value string) traced { return readValue(t.keyed(), value) }
 
-// keyed is what hashes under the tracer's key.
+// keyed returns the hasher for the tracer's keys.
 func (t *Tracer) keyed() *hasher {
 	if t.hasher == nil {
 		t.hasher = newHasher(t.Key)
@@ -88,11 +88,11 @@ func (t *Tracer) keyed() *hasher {
 	return t.hasher
 }
 
-// find looks a hash up that was made under the tracer's key: what the index holds
-// under another key counts as if it were under this one.
+// find looks up a hash that was made under the tracer's key. It also finds the same token
+// where it was indexed under one of the other keys.
 func (t *Tracer) find(h Hash) []floodmark.Span { return t.findFrom(h, 0, math.MaxInt) }
 
-// findFrom is find for no more places than most, from a node on.
+// findFrom is find from a node on, for at most most places.
 func (t *Tracer) findFrom(h Hash, from floodmark.NodeID, most int) []floodmark.Span {
 	spans := t.Index.Find(h, from, most)
 	if len(t.Also) == 0 {
@@ -107,7 +107,7 @@ func (t *Tracer) findFrom(h Hash, from floodmark.NodeID, most int) []floodmark.S
 	return spans[:min(len(spans), most)]
 }
 
-// first returns the first nodes in which a token was seen, as many as are kept.
+// first returns a place in each of the oldest nodes with a token, at most [floodmark.MaxSpans].
 func (t *Tracer) first(h Hash) []floodmark.Span {
 	var nodes []floodmark.Span
 	for from := floodmark.NodeID(0); len(nodes) < floodmark.MaxSpans; {
@@ -123,12 +123,12 @@ func (t *Tracer) first(h Hash) []floodmark.Span {
 
 func (t *Tracer) trust(s floodmark.Span) floodmark.Trust { return t.Ledger.Effective(s.Node).Trust }
 
-// together returns the first sources that hold all of these tokens, as many as are kept. The
-// trust is the lowest at which any of them was first seen.
+// together returns a place in each of the oldest sources that have all of these tokens, at most
+// [floodmark.MaxSpans]. The trust is the lowest of the sources in which a token was first seen.
 func (t *Tracer) together(tokens []Hash) (all []floodmark.Span, trust floodmark.Trust) {
 	trust = floodmark.System
 	seen := make([]places, len(tokens))
-	node := floodmark.NodeID(0) // no older one holds all that are missing
+	node := floodmark.NodeID(0) // no older node has all tokens
 	for i, h := range tokens {
 		seen[i] = places{tracer: t, hash: h}
 		first, ok := seen[i].from(0)
@@ -155,18 +155,18 @@ func (t *Tracer) together(tokens []Hash) (all []floodmark.Span, trust floodmark.
 	return all, trust
 }
 
-// places are those of one token, read some at a time.
+// places reads the places of one token, some at a time.
 type places struct {
 	tracer *Tracer
 	hash   Hash
-	some   []floodmark.Span // those at hand, oldest first
-	last   bool             // there are no more behind them
+	some   []floodmark.Span // the places that were read and are still needed, oldest first
+	last   bool             // there are no more after these
 }
 
-// placesAtOnce is how many places of a token are read at once: few tokens of a session stand in more.
+// placesAtOnce is how many places of a token are read at once. Few tokens of a session have more.
 const placesAtOnce = 64
 
-// from returns the first place at a node or behind it. Nodes are asked for in order.
+// from returns the first place in node n or a newer one. The next call must not ask for an older node.
 func (p *places) from(n floodmark.NodeID) (floodmark.Span, bool) {
 	before := func(s floodmark.Span, n floodmark.NodeID) int { return cmp.Compare(s.Node, n) }
 	at, _ := slices.BinarySearchFunc(p.some, n, before)
@@ -180,7 +180,7 @@ func (p *places) from(n floodmark.NodeID) (floodmark.Span, bool) {
 	return p.some[0], true
 }
 
-// pieces returns where each of these was first seen, and the lowest trust.
+// pieces returns where each of these hashes was first seen, and the lowest trust of these sources.
 func (t *Tracer) pieces(hashes []Hash) ([]floodmark.Span, floodmark.Trust) {
 	var found []floodmark.Span
 	trust := floodmark.System
@@ -204,7 +204,7 @@ func onePerNode(spans []floodmark.Span) []floodmark.Span {
 	return first
 }
 
-// A traced value is what is looked up for it, from the surest on.
+// traced holds the hashes that are looked up for a value, the surest first.
 type traced struct {
 	whole   []Hash // the value as one token, in every form it may have
 	tokens  []Hash // all of which must be in one source
@@ -231,7 +231,7 @@ func readValue(h *hasher, value string) traced {
 		}
 		plain++
 		v.tokens = append(v.tokens, h.bytes(token))
-		if p.Kind != tokens.Word && p.Kind != tokens.Name && p.Kind != tokens.Address && p.Kind != tokens.Account { // those have none
+		if p.Kind != tokens.Word && p.Kind != tokens.Name && p.Kind != tokens.Address && p.Kind != tokens.Account { // these kinds have no parts
 			for part := range parts(p.Kind, string(token)) {
 				v.parts = append(v.parts, h.text(part))
 			}
@@ -243,7 +243,7 @@ func readValue(h *hasher, value string) traced {
 	return v
 }
 
-// finish decides what may stand for the whole value.
+// finish adds the hashes of the whole value. It drops the tokens if there are too many.
 func (v *traced) finish(h *hasher, value string, pieces, plain int) {
 	if len(value) <= tokens.MaxTokenBytes && (plain > 0 || pieces > 1) {
 		h.in = tokens.AppendNormal(h.in[:0], value)
@@ -264,8 +264,8 @@ func usualWord(kind tokens.TokenKind, token []byte) bool {
 	return (kind == tokens.Word || kind == tokens.Name) && usual(token)
 }
 
-// Whole returns where a value was seen as a whole, not only in parts: enough
-// to say that nothing was added to it.
+// Whole returns where a value was seen as a whole, not only in parts, so that
+// nothing was added to the value since.
 func (t *Tracer) Whole(value string) []floodmark.Span {
 	if t.Index == nil {
 		return nil
