@@ -10,10 +10,9 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// computed reports whether an amount follows from one in the owner's own
-// records: it stands in a record of those they named as who gets it, or in one
-// they spoke of, or is the difference, the half or the share they asked for. Who
-// gets it must have been named by them.
+// computed reports whether an amount follows from one in the owner's own records: it is the same, or
+// half of it, or a difference or share by the numbers that the owner typed. The record must have a
+// recipient of the call or a name that the owner called, see [licence.payees].
 func (l *licence) computed(value string) bool {
 	amount, err := strconv.ParseFloat(value, 64)
 	if err != nil || amount <= 0 || math.IsInf(amount, 0) {
@@ -34,9 +33,9 @@ func (l *licence) computed(value string) bool {
 	return false
 }
 
-// payees returns the owner's records about the recipients they named, and about
-// what they called by a name of its own. It returns nil if the call has a
-// recipient whom the owner neither named nor has paid before.
+// payees returns the owner's records that have a recipient of the call, or a name
+// that the owner called. It returns nil if the call has a recipient whom the owner
+// neither named nor has paid before.
 func (l *licence) payees() []provenance.Record {
 	var about []provenance.Record
 	for i, leaf := range l.call.Leaves {
@@ -57,8 +56,8 @@ func (l *licence) payees() []provenance.Record {
 	return about
 }
 
-// inverses are the amounts from which one follows, by the numbers the owner
-// typed: x itself, x and a number together, half of it, a share of it.
+// inverses returns the amounts from which an amount follows: the same, twice as much, and those of
+// which it is a difference or a share by the numbers that the owner typed.
 func inverses(amount float64, typed []float64) []float64 {
 	from := []float64{amount, 2 * amount}
 	for _, n := range typed {
@@ -68,7 +67,7 @@ func inverses(amount float64, typed []float64) []float64 {
 		}
 		for _, fee := range typed {
 			if n > 0 && fee > 0 && fee != n && amount > fee {
-				from = append(from, (amount-fee)*100/n) // a share of it and a fee
+				from = append(from, (amount-fee)*100/n) // a share plus a fee
 			}
 		}
 	}

@@ -14,9 +14,10 @@ import (
 )
 
 // contact reports whether a value is the address of a recipient whom the owner
-// named, in an address book of their own that others do not write into: content
-// trusted as much as their own files. If two records have that name, it is not
-// known which one they meant.
+// named. The address must be in a record of their own service that is trusted at
+// least as much as their own files, so that others did not write it. It returns
+// false if a record without this address has the same name, because the owner may
+// have meant that one.
 func (l *licence) contact(a floodmark.Argument, leaf hook.Leaf) bool {
 	if a.Whence != floodmark.Seen || a.Trust < floodmark.Local || !tokens.Reaches(leaf.Value) {
 		return false
@@ -47,11 +48,11 @@ func (l *licence) gets(name, role string) bool {
 	return slices.ContainsFunc(l.asked.wanted, func(r *language.Request) bool { return r.HasAsTarget(name, hook.String, role) })
 }
 
-// paid reports whether money would go to an account that the owner has paid
-// before, and means. Their bank says that the money came from them, so that they
-// wrote the text of the record, and every payment of theirs that has a name they
-// called went to the same account. A stranger who sends them money can write
-// that name too, but not from the owner's account.
+// paid reports whether an account is one that the owner has paid before, and means
+// now: a clause that asks says «them» without a target, and every payment of the
+// owner that has a name they called went to this account. Only payments count that
+// were made from the owner's account by the records of their bank, because a
+// stranger who sends them money can write any name into the record.
 func (l *licence) paid(account string) bool {
 	have := l.s.own(l.tr.Records("recipient", account))
 	about := l.spent()
@@ -61,7 +62,7 @@ func (l *licence) paid(account string) bool {
 	return !slices.ContainsFunc(about, func(r provenance.Record) bool { return !slices.Contains(have, r) })
 }
 
-// spent are the owner's payments that have a name they called in this turn.
+// spent returns the owner's payments that have a name they called in this turn.
 func (l *licence) spent() []provenance.Record {
 	var out, about []provenance.Record
 	for _, who := range [...]string{"me", "you", "self"} {
@@ -82,8 +83,8 @@ func (l *licence) points() bool {
 	return slices.ContainsFunc(l.asked.wanted, func(r *language.Request) bool { return !r.NamesTarget() && r.Points() })
 }
 
-// paysKnown reports whether money goes only to accounts that the owner has paid
-// before, and means.
+// paysKnown reports whether the call has a recipient and all its recipients are accounts for which
+// [licence.paid] is true.
 func (l *licence) paysKnown() bool {
 	known := false
 	for i, leaf := range l.call.Leaves {
@@ -98,10 +99,10 @@ func (l *licence) paysKnown() bool {
 	return known
 }
 
-// site reports whether an address is one the owner sent the agent to. They named
-// its host in this turn, and it is that host alone, or a link that was seen only
-// on that host. An author elsewhere cannot make such a link. It does not count on
-// a host where strangers write, since any link there may be theirs.
+// site reports whether the owner sent the agent to an address: they named its host
+// in this turn, and the address is that host alone, or a link that was seen only on
+// that host, so that no author elsewhere made it. A link on a host where strangers
+// write is not enough, because a stranger may have made it.
 func (l *licence) site(leaf hook.Leaf) bool {
 	host := tokens.URLHost(leaf.Value)
 	if host == "" || !address.OfOneHost(leaf.Value) || !l.turn.HasHost(host) {
@@ -128,7 +129,7 @@ func AddressSpans(tr *provenance.Tracer, raw string) []floodmark.Span {
 	return nil
 }
 
-// SeenAt reports whether one of the places is a result of a host.
+// SeenAt reports whether one of the places is in content that came from a host.
 func SeenAt(l *provenance.Ledger, host string, spans []floodmark.Span) bool {
 	return slices.ContainsFunc(spans, func(sp floodmark.Span) bool {
 		src, ok := l.Source(sp.Node)

@@ -10,11 +10,11 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A licence is what the owner's words of this turn allow a call to do.
+// A licence finds out whether the owner's words of this turn cover a call.
 type licence struct {
 	s       *Session
 	call    *Call
-	tr      *provenance.Tracer // nil for a recorded call, of which it is known what vouched
+	tr      *provenance.Tracer // nil for a recorded call, whose grounds are known
 	known   []floodmark.Ground
 	said    []string
 	asked   asked
@@ -24,11 +24,10 @@ type licence struct {
 }
 
 // Covered reports whether the owner's own words cover the call: they asked for
-// such an effect, and everything that decides where it lands is theirs. A path
-// named for reading is not named for deleting, and what was asked last week is
-// not asked now. It returns what vouches for the arguments that they did not type,
-// as far as it looked. Without a tracer the call is a recorded one, of which it is
-// known what vouched.
+// such an effect in this turn, and every value that decides where the effect lands
+// is theirs. A path that they named for reading is not named for deleting. It
+// returns the grounds of the arguments that they did not type, as far as it looked.
+// Without a tracer the call is a recorded one, and known are the grounds it had.
 func (s *Session) Covered(c *Call, tr *provenance.Tracer, known []floodmark.Ground) ([]floodmark.Ground, bool) {
 	if c.Use.Profile == nil || c.Use.SelfProtected {
 		return nil, false
@@ -38,7 +37,7 @@ func (s *Session) Covered(c *Call, tr *provenance.Tracer, known []floodmark.Grou
 	}
 	for i, a := range c.Arguments {
 		if a.Role != floodmark.Content && a.Whence != floodmark.Stated && !Vouchable(c.About[i]) && !slices.Contains(c.Use.Selectors, c.Leaves[i].Top) {
-			return nil, false // and no words need to be read for that
+			return nil, false // whatever the words are, so they are not read
 		}
 	}
 	l := licence{s: s, call: c, tr: tr, known: known, said: s.thisTurn(), turn: &language.Stated{}}
@@ -55,9 +54,9 @@ func (s *Session) Covered(c *Call, tr *provenance.Tracer, known []floodmark.Grou
 	return l.grounds, covered
 }
 
-// relaxable reports whether words can allow these effects: those that write,
-// change or send. Reading beside them is left to the flow rules, which no words
-// lift.
+// relaxable reports whether the owner's words can allow these effects: at least one
+// writes, changes or sends, and all others only read. About reading the flow rules
+// decide, whatever the owner said.
 func relaxable(effects []floodmark.Effect) bool {
 	some := false
 	for _, e := range effects {
@@ -72,8 +71,8 @@ func relaxable(effects []floodmark.Effect) bool {
 	return some
 }
 
-// whenAsked is what the owner said about time: in the clauses that ask, or else
-// anywhere in the turn.
+// whenAsked returns what the owner said about time: in the clauses that ask, or, if
+// these name no day, anywhere in the turn.
 func (l *licence) whenAsked() *language.When {
 	if l.when != nil {
 		return l.when
@@ -88,8 +87,8 @@ func (l *licence) whenAsked() *language.When {
 	return l.when
 }
 
-// covers reports whether each argument was named by the owner, or something they
-// named vouches for it, and at least one was.
+// covers reports whether the owner named each argument, or something vouches for it, and whether
+// they named at least one.
 func (l *licence) covers() bool {
 	named := 0
 	for i, a := range l.call.Arguments {
@@ -102,7 +101,7 @@ func (l *licence) covers() bool {
 			continue
 		}
 		if a.Role == floodmark.Content || slices.Contains(l.call.Use.Selectors, leaf.Top) {
-			continue // the word only chose the effect, which the verb answers for
+			continue // a selector only chose the effect, which the owner's verb allows
 		}
 		ruledOut := func(r *language.Request) bool { return r.Has(leaf.Value, leaf.Kind, RoleName(about, leaf)) }
 		says := leaf.Value != "" && (leaf.Kind == hook.String || leaf.Kind == hook.Number)
@@ -111,7 +110,7 @@ func (l *licence) covers() bool {
 		}
 		if l.his(i, about) {
 			if says {
-				named++ // no, null and nothing need no naming, and name nothing
+				named++ // false, null and the empty string name nothing
 			}
 			continue
 		}
@@ -127,16 +126,15 @@ func (l *licence) covers() bool {
 	return named > 0 || l.inHisWords()
 }
 
-// his reports whether the owner typed an argument, and named it in this turn in
-// the part it plays.
+// his reports whether the owner typed an argument, and named it in this turn in its role.
 func (l *licence) his(i int, about catalog.Arg) bool {
 	return l.call.Arguments[i].Whence == floodmark.Stated && l.stated(about, l.call.Leaves[i])
 }
 
-// stated reports whether the owner named a value in this turn, in the part it
-// plays: each value that decides where the effect lands, or how much it is,
-// must stand in one clause with a verb that asks for it; an address must stand
-// there as where it goes. The rest must have been said in this turn too.
+// stated reports whether the owner named a value in this turn, in its role. A value
+// that decides where the effect lands, or how much it is, must be in a clause that
+// asks for the effect. A destination must be there as the target. Any other value
+// may be anywhere in the turn.
 func (l *licence) stated(about catalog.Arg, leaf hook.Leaf) bool {
 	if leaf.Value == "" || leaf.Kind == hook.Null || leaf.Kind == hook.Bool {
 		return true
@@ -151,8 +149,8 @@ func (l *licence) stated(about catalog.Arg, leaf hook.Leaf) bool {
 	return (about.Is == catalog.IsName || about.Is == catalog.IsDestination) && l.meant(leaf.Value)
 }
 
-// meant reports whether a clause that asks and names no target can mean only this:
-// the one thing that was named, or with «them» one of the people who were.
+// meant reports whether a clause that asks, but names no target, means this value: it is the one
+// thing of its kind that the owner named, or the clause says «them» and the owner named this person.
 func (l *licence) meant(value string) bool {
 	return slices.ContainsFunc(l.asked.wanted, func(r *language.Request) bool {
 		return !r.NamesTarget() && (l.turn.HasOnly(value) || r.Points() && l.turn.HasName(value))
@@ -182,12 +180,12 @@ func lands(a catalog.Arg) bool {
 	return true
 }
 
-// An asked is what an owner asked for, and what they ruled out.
+// asked holds the clauses in which the owner asked for something, and those that rule something out.
 type asked struct{ wanted, ruledOut []*language.Request }
 
-// asks returns the clauses in which the owner used one of the verbs. «Don't
-// send it» takes back what they asked for before. If it has a name, it rules
-// out only that.
+// asks returns the clauses in which the owner asked with one of the verbs. A clause
+// that forbids it, such as «Don't send it», takes back what they asked for before.
+// If that clause names something, it only rules out what it names.
 func (s *Session) asks(said, verbs []string) asked {
 	var a asked
 	for _, text := range said {
@@ -212,9 +210,8 @@ func (s *Session) Asks(verbs ...string) bool {
 	return len(s.asks(s.thisTurn(), verbs).wanted) > 0
 }
 
-// thisTurn is what the owner said in this turn, and in the one before if this
-// one only says yes. Where they said nothing they asked for nothing. A branch has
-// the words of the turn it was begun in.
+// thisTurn returns what the owner said in this turn. If they only said yes, it
+// includes the turn before. A branch has the words of the turn in which it began.
 func (s *Session) thisTurn() []string {
 	now := s.Said[min(s.Turn, len(s.Said)):]
 	if len(now) > 0 && !slices.ContainsFunc(now, func(text string) bool { return !s.assents(text) }) {
@@ -223,11 +220,11 @@ func (s *Session) thisTurn() []string {
 	return now
 }
 
-// answersSender reports whether a call does nothing but write back to a sender
-// whose message the owner said to act on: «do what is asked in the mail from
-// anna@desk.example». What that message says is not the owner's word: it may add
-// no recipient, no amount and no file. The owner typed the one address, and there
-// is a text for it.
+// answersSender reports whether a call only writes back to a sender whose message
+// the owner said to act on: «do what is asked in the mail from anna@desk.example».
+// The message itself is not the owner's word, so it must not add a recipient, an
+// amount or a file: besides its text the call has only addresses of such senders,
+// which the owner typed.
 func (l *licence) answersSender() bool {
 	if l.money() || l.tr != nil && !l.saysSomething() || slices.ContainsFunc(l.call.Effects, func(e floodmark.Effect) bool { return e != floodmark.Send }) {
 		return false
@@ -251,8 +248,8 @@ func (l *licence) answersSender() bool {
 	return len(grounds) > 0
 }
 
-// delegates are those whose messages the owner said to act on, unless they also
-// said not to do such a thing.
+// delegates returns the senders whose messages the owner said to act on; nil if the owner also
+// forbade what the call does.
 func (l *licence) delegates() []string {
 	var senders []string
 	for _, text := range l.said {
@@ -266,14 +263,14 @@ func (l *licence) delegates() []string {
 	return senders
 }
 
-// knew reports whether something vouches for an argument of a live call, or did
-// so when a recorded one was judged.
+// knew reports whether a recorded call had this ground for an argument. For a live call it returns
+// true.
 func (l *licence) knew(i int, by warrant) bool {
 	return l.tr != nil || slices.Contains(l.known, floodmark.Ground{Argument: i, By: string(by)})
 }
 
-// RoleName is the word an owner may use for an argument: what it is, or what
-// it is called.
+// RoleName returns the words by which an owner may speak of an argument: its name,
+// and before it what it is, if that is an amount, a time or an id.
 func RoleName(a catalog.Arg, l hook.Leaf) string {
 	switch a.Is {
 	case "amount", "when", "id":

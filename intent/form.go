@@ -12,18 +12,17 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// A form is what a call writes into the fields of a page. The page says what the
-// fields are called; what goes into them must be the owner's: their words, or what
-// stands under that very name in the place where they said their data is. So a page
-// gets no password in a field for comments, and nothing that they did not offer.
+// A form is what a call writes into the fields of a page. The page names the fields. The values must
+// be the owner's: words that they typed, or values that have the name of the field as a label in the
+// place where they said their data is. So a page gets no password in a field for comments, and
+// nothing that the owner did not offer.
 
 // isForm reports whether an argument belongs to a form.
 func isForm(about catalog.Arg) bool {
 	return about.Is == catalog.IsField || about.Is == catalog.IsInput
 }
 
-// vouchForm notes that the owner stands behind one part of a form, or reports
-// that they do not.
+// vouchForm adds the ground for one part of a form, or returns false if the part is not the owner's.
 func (l *licence) vouchForm(i int, about catalog.Arg) bool {
 	if l.tr == nil {
 		return slices.Contains(l.known, floodmark.Ground{Argument: i, By: string(byForm)})
@@ -35,13 +34,14 @@ func (l *licence) vouchForm(i int, about catalog.Arg) bool {
 	return true
 }
 
-// Filled reports whether an argument is a part of a form that the owner stands
-// behind: then its text is no free one.
+// Filled reports whether an argument is a part of a form that the owner's words cover, so that it is
+// not free text.
 func Filled(b *floodmark.Basis, i int) bool {
 	return b.Licensed && slices.Contains(b.Grounds, floodmark.Ground{Argument: i, By: string(byForm)})
 }
 
-// fills reports whether the owner stands behind one part of a form.
+// fills reports whether a part of a form is a field of the page, or a value that the owner typed or
+// offered, or that says nothing.
 func (l *licence) fills(i int, about catalog.Arg) bool {
 	leaf := l.call.Leaves[i]
 	switch {
@@ -58,7 +58,7 @@ func (l *licence) fills(i int, about catalog.Arg) bool {
 // typed reports whether the owner typed a value in this turn.
 func (l *licence) typed(leaf hook.Leaf) bool { return l.turn.Has(leaf.Value, leaf.Kind, leaf.Top) }
 
-// fillsIn reports whether a form says something of the owner's at all.
+// fillsIn reports whether at least one value of a form is the owner's and says something.
 func (l *licence) fillsIn() bool {
 	for i, leaf := range l.call.Leaves {
 		if l.call.About[i].Is == catalog.IsInput && leaf.Value != "" && !tiny(leaf.Value) && (l.typed(leaf) || l.offered(leaf, l.fieldOf(leaf))) {
@@ -68,7 +68,7 @@ func (l *licence) fillsIn() bool {
 	return false
 }
 
-// onPage reports whether a field is one that the page has which gets the form.
+// onPage reports whether the name of a field was seen on the host that gets the form.
 func (l *licence) onPage(name string) bool {
 	for i, leaf := range l.call.Leaves {
 		if l.call.About[i].Is == catalog.IsURL {
@@ -78,7 +78,7 @@ func (l *licence) onPage(name string) bool {
 	return false
 }
 
-// fieldOf is the name of the field that a value goes into.
+// fieldOf returns the name of the field that a value is for.
 func (l *licence) fieldOf(value hook.Leaf) string {
 	_, at, found := strings.Cut(value.Path, "[")
 	if !found {
@@ -93,7 +93,7 @@ func (l *licence) fieldOf(value hook.Leaf) string {
 	return ""
 }
 
-// offered reports whether a value stands, under the name of the field, where the
+// offered reports whether a value is labelled with a word of the field's name in a place where the
 // owner said that their data is.
 func (l *licence) offered(leaf hook.Leaf, field string) bool {
 	words := strings.FieldsFunc(strings.ToLower(field), func(r rune) bool { return !unicode.IsLetter(r) })
@@ -104,8 +104,8 @@ func (l *licence) offered(leaf hook.Leaf, field string) bool {
 	})
 }
 
-// holds is about whom the owner said that the place of a source is. Only what
-// was read there counts, and nothing a page gave.
+// holds returns whose data the owner said is in the place of a source. It is nobody's if the source
+// is not the result of a tool.
 func (l *licence) holds(n floodmark.NodeID) language.Whose {
 	src, ok := l.s.Ledger.Source(n)
 	if !ok || src.Origin.Kind != floodmark.FromTool || src.Origin.Place == "" {
@@ -114,11 +114,11 @@ func (l *licence) holds(n floodmark.NodeID) language.Whose {
 	return l.s.Words.Holds(l.said, src.Origin.Place)
 }
 
-// SmallNumber is the length of a number that can carry nothing worth having.
+// SmallNumber is how many digits a number may have that is too small to carry private data.
 const SmallNumber = 4
 
-// tiny reports whether a value can carry nothing worth having: a small number,
-// an hour, a day, or both.
+// tiny reports whether a value is too small to carry private data: a small number, a
+// time of day, a date, or a date with a number or a time.
 func tiny(value string) bool {
 	const day = len("2006-01-02")
 	if len(value) >= day && value[4] == '-' && value[7] == '-' && digits(value[:4]+value[5:7]+value[8:day]) {

@@ -13,36 +13,36 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A warrant is why a value that the owner did not type counts as theirs. It is
-// written down with the decision.
+// A warrant names why a value that the owner did not type is accepted as theirs. It
+// is recorded with the decision.
 type warrant string
 
 // What can vouch for a value; «they» are the owner.
 const (
 	byWhen     warrant = "when"     // a day they named, at an hour they named or left open
-	byOpen     warrant = "open"     // a time, where they named no day and everything else
+	byOpen     warrant = "open"     // a time, if they named no day but the rest of the call
 	byFlag     warrant = "flag"     // a switch they spoke of by its name
 	byField    warrant = "field"    // what the one record they named has in the field they named
-	byChoice   warrant = "choice"   // the id of the largest, the oldest, of those their own service lists
+	byChoice   warrant = "choice"   // the id of the record that their superlative picks on their own service: the largest, the oldest
 	byRecord   warrant = "record"   // the id of the one record they named, on a service of their own
-	byListed   warrant = "listed"   // one of those their own service lists, for words of their own
+	byListed   warrant = "listed"   // a value that their own service lists, in a call that says only their own words
 	bySource   warrant = "source"   // from the page or file they said it would be in
-	byBegins   warrant = "begins"   // the one of a list of their own service that begins as they said
+	byBegins   warrant = "begins"   // the only value in a list of their own service that begins as they said
 	byContact  warrant = "contact"  // the address of a person they named, in a book of their own
 	byPaid     warrant = "paid"     // the account of a person they named and have paid before
-	bySender   warrant = "sender"   // typed by them as who wrote what they said to act on
-	byWords    warrant = "words"    // their own words, for a record of their own
-	byIssued   warrant = "issued"   // what their own service made and told, for that service
+	bySender   warrant = "sender"   // the address, typed by them, of the sender whose message they said to act on
+	byWords    warrant = "words"    // their own words, as the text of a record of their own
+	byIssued   warrant = "issued"   // a value that their own service made, given back to that service
 	bySelf     warrant = "self"     // their own address, from where they said it is
 	byHeld     warrant = "held"     // the address of a person they named, from where they said it is
 	bySite     warrant = "site"     // an address of the site they named, which that site itself gave
-	byForm     warrant = "form"     // what a form asks for, from where they said their data is
-	byLinked   warrant = "linked"   // a link in the message they pointed at, of those they asked to read
-	byComputed warrant = "computed" // an amount that follows from those in the record of who gets it
+	byForm     warrant = "form"     // a part of a form that is filled with their words or data
+	byLinked   warrant = "linked"   // a link that they asked to read, in a message they pointed at
+	byComputed warrant = "computed" // an amount that follows from one in a record about the recipient
 )
 
-// names reports whether the owner thereby named something of the call, as a
-// call needs at least once.
+// names reports whether an argument with this warrant is one that the owner named. A
+// call needs at least one.
 func (v warrant) names() bool { return v != byOpen && v != byFlag && v != byComputed && v != bySelf }
 
 // Vouchable reports whether anything could vouch for an argument of this sort:
@@ -139,10 +139,9 @@ func (l *licence) targetStated(but int) bool {
 	return false
 }
 
-// ownWords reports whether all that the call says is the owner's: each of its
-// texts is in their words or made of them. A call without a text needs another
-// argument that they named, and must have every name they called where they
-// asked for it.
+// ownWords reports whether each text of the call quotes the owner's words or is
+// made of them. In a call without a text, the owner must have named another
+// argument, and each name in the clauses that ask must be in another argument.
 func (l *licence) ownWords(but int) bool {
 	for text := range l.texts() {
 		if !language.Quotes(l.said, text) && !l.s.Words.Retells(l.said, text) {
@@ -152,8 +151,8 @@ func (l *licence) ownWords(but int) bool {
 	return l.saysSomething() || l.targetStated(but) && !l.leavesOut(but)
 }
 
-// leavesOut reports whether the owner, where they asked, called a name that is
-// in no other argument: then this argument stands in its place.
+// leavesOut reports whether a clause that asks has a name that is in no argument other than but, so
+// that but may be there instead of what the owner named.
 func (l *licence) leavesOut(but int) bool {
 	return slices.ContainsFunc(l.asked.wanted, func(r *language.Request) bool {
 		return slices.ContainsFunc(r.Called(), func(name string) bool {
@@ -199,7 +198,7 @@ func (l *licence) begins(value string) bool {
 	})
 }
 
-// saysSomething reports whether the call carries a text.
+// saysSomething reports whether the call has a text.
 func (l *licence) saysSomething() bool {
 	for range l.texts() {
 		return true
@@ -207,7 +206,7 @@ func (l *licence) saysSomething() bool {
 	return false
 }
 
-// texts are what the call says: its content that is not empty.
+// texts returns the contents of the call that are not empty.
 func (l *licence) texts() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for i, leaf := range l.call.Leaves {
@@ -218,8 +217,8 @@ func (l *licence) texts() iter.Seq[string] {
 	}
 }
 
-// namesOther reports whether the owner called another one of a list by its
-// name: then this is not the one they meant.
+// namesOther reports whether the owner called another element of the lists by its name, so that they
+// did not mean value. It is also true if they said too much to look at all words.
 func (l *licence) namesOther(field, value string, lists []provenance.Record) bool {
 	inLists := func(r provenance.Record) bool {
 		return slices.ContainsFunc(lists, func(list provenance.Record) bool { return list.Node == r.Node })
@@ -263,7 +262,7 @@ func (l *licence) fieldOfNamed(leaf hook.Leaf) bool {
 // minFieldWord is the least length of a word that can mean a field.
 const minFieldWord = 5
 
-// mayComeFromSource reports whether an argument may be what a page says that the
+// mayComeFromSource reports whether the value of an argument may come from a page or file that the
 // owner only pointed at.
 func (l *licence) mayComeFromSource(i int, about catalog.Arg) bool {
 	if about.Is == catalog.IsDestination {
@@ -272,10 +271,10 @@ func (l *licence) mayComeFromSource(i int, about catalog.Arg) bool {
 	return l.targetStated(i) || about.Is == catalog.IsName && l.ownRecord()
 }
 
-// onlySaysWho reports whether a call says nothing but who or where, has a name
-// that the owner called, and is all theirs besides one argument: «invite Anna,
-// her address is on this page». A page must not add a recipient of a text or a
-// file, nor choose one.
+// onlySaysWho reports whether a call has nothing but destinations and names, the
+// owner typed all of them except one argument, and one is a name that they called:
+// «invite Anna, her address is on this page». So a page can neither add nor choose
+// the recipient of a text or a file.
 func (l *licence) onlySaysWho(but int) bool {
 	from, named := l.call.Leaves[but], false
 	reaches := tokens.Reaches(from.Value)
@@ -293,8 +292,7 @@ func (l *licence) onlySaysWho(but int) bool {
 	return named
 }
 
-// ownRecord reports whether the call does nothing but change what the owner's
-// own service keeps.
+// ownRecord reports whether the call only changes what the owner's own service keeps.
 func (l *licence) ownRecord() bool {
 	return l.call.Use.Own && !slices.Contains(l.call.Effects, floodmark.Send)
 }
@@ -312,7 +310,7 @@ func (l *licence) sourced(a floodmark.Argument) bool {
 	})
 }
 
-// money reports whether the call says how much.
+// money reports whether the call has an amount.
 func (l *licence) money() bool {
 	return l.call.has(catalog.IsAmount)
 }
@@ -325,8 +323,8 @@ func (l *licence) named(id string) bool {
 }
 
 // calls reports whether the owner called one of these records by its name, and
-// no other record has that name. If only is set they called no other record by
-// any name. What is a part of a longer name is none.
+// no other record has that name. If only is set, they must not have called any
+// other record by its name. A name inside a longer one is ignored.
 func (l *licence) calls(have []provenance.Record, only bool) bool {
 	if len(have) == 0 {
 		return false
@@ -354,8 +352,8 @@ func (l *licence) calls(have []provenance.Record, only bool) bool {
 	return found
 }
 
-// own leaves the records that a service of the owner's gave: its program has
-// said which field is which.
+// own returns the records that came from a service of the owner's. The program of
+// the service wrote their fields, so an author cannot have made them up.
 func (s *Session) own(records []provenance.Record) []provenance.Record {
 	return slices.DeleteFunc(records, func(r provenance.Record) bool {
 		src, ok := s.Ledger.Source(r.Node)
@@ -363,7 +361,7 @@ func (s *Session) own(records []provenance.Record) []provenance.Record {
 	})
 }
 
-// OwnTool reports whether content is what a tool of the owner's own service gave.
+// OwnTool reports whether content is the result of a tool of the owner's own service.
 func OwnTool(c *catalog.Catalog, agent string, src floodmark.Source) bool {
 	if src.Origin.Kind != floodmark.FromTool {
 		return false
@@ -372,8 +370,8 @@ func OwnTool(c *catalog.Catalog, agent string, src floodmark.Source) bool {
 	return ok && p.Own()
 }
 
-// Assumed is the ground of an argument of which it was not kept whether anything
-// vouched for it.
+// Assumed returns a ground for an argument of a recorded call, if it was not recorded
+// whether anything vouched for the argument.
 func Assumed(argument int) floodmark.Ground {
 	return floodmark.Ground{Argument: argument, By: string(byRecord)}
 }

@@ -1,6 +1,6 @@
-// Package intent holds what owners asked for: whether a call is one that their own
-// words cover, and what vouches for each value in it that they did not type. It
-// decides nothing, and what it cannot read it takes for not asked.
+// Package intent compares calls with what owners asked for: whether their own words
+// cover a call, and what vouches for each value in it that they did not type. It
+// decides nothing. What it cannot read, the owner did not ask for.
 package intent
 
 import (
@@ -17,26 +17,26 @@ import (
 type Session struct {
 	Agent   string
 	Catalog *catalog.Catalog
-	Words   *language.Lexicon // those with which owners ask; nil for none
+	Words   *language.Lexicon // the words with which owners ask; nil knows none
 	Ledger  *provenance.Ledger
 	Read    *Readings // remembers how words were read; nil remembers nothing
-	// Said is all that the owner said. The last turn and this one began when they had
-	// said so much of it.
+	// Said are all messages of the owner. LastTurn and Turn are the indexes in Said at
+	// which the last turn and this one begin.
 	Said           []string
 	LastTurn, Turn int
 }
 
-// A Call is one call as it is held against the owner's words.
+// A Call is one call that is compared with the owner's words.
 type Call struct {
 	Tool      floodmark.ToolRef
 	Effects   []floodmark.Effect
 	Use       *catalog.Use
 	Arguments []floodmark.Argument
 	Leaves    []hook.Leaf   // the value of each argument
-	About     []catalog.Arg // and what the catalog says of it
+	About     []catalog.Arg // what the catalog says of each argument
 }
 
-// has reports whether an argument stands for something.
+// has reports whether an argument is of this kind, such as [catalog.IsAmount].
 func (c *Call) has(is string) bool {
 	return slices.ContainsFunc(c.About, func(a catalog.Arg) bool { return a.Is == is })
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// Follows returns what vouches for a call that only reads a link which the owner asked to follow. Such a link is
-// whole as it was posted, before the agent knew anything, so it carries nothing away but that it was followed. What
-// comes back is trusted as little as any page. With private data in the context the owner is asked all the same:
-// which of several links is followed can tell something.
+// Follows returns the ground for a call that only reads a link which the owner asked to follow. The link is exactly
+// as it was posted, so the request tells its host nothing but that the link was followed. The page is trusted as
+// little as any other. If there is private data in the context, the owner is asked nevertheless, because the choice
+// between several links can tell something.
 func (s *Session) Follows(c *Call, tr *provenance.Tracer) []floodmark.Ground {
 	if !slices.Equal(c.Effects, []floodmark.Effect{floodmark.Fetch}) {
 		return nil
@@ -33,10 +33,10 @@ func (s *Session) Follows(c *Call, tr *provenance.Tracer) []floodmark.Ground {
 	return []floodmark.Ground{{Argument: at, By: string(byLinked)}}
 }
 
-// PointsAt reports whether a URL is one of the links that the owner asked to read: it stands, whole, in a record
-// of a service of theirs that has every name they called it by. If they spoke of one link and there are two, neither
-// counts, as an attacker may have put one there. If one is set, only a link counts that the owner spoke of as
-// one: «all the links posted here» asks to read what anyone put there, not to pass it on.
+// PointsAt reports whether a URL is one of the links that the owner asked to read: the whole URL is in a record of
+// their own service that has every name by which they called the link. If they spoke of one link and there are two,
+// it returns false for both, because an attacker may have put one there. If one is set, they must have spoken of a
+// single link: «all the links posted here» asks to read what anyone put there, and not to pass it on.
 func (s *Session) PointsAt(tr *provenance.Tracer, url string, a floodmark.Argument, one bool) bool {
 	if a.Whence != floodmark.Seen || a.Pieced || tr.Index == nil {
 		return false
@@ -56,8 +56,9 @@ func (s *Session) PointsAt(tr *provenance.Tracer, url string, a floodmark.Argume
 	return false
 }
 
-// linksTo reports whether a reading is about a URL that was seen at these places. The first of them must be a link
-// it speaks of: an attacker who brought a URL in earlier, elsewhere, must not have it read by posting it again.
+// linksTo reports whether a reading is about a URL that was seen at these places. The first place must be one of the
+// links that the reading is about. Otherwise an attacker who brought in a URL elsewhere could have it read by posting
+// it again.
 func (s *Session) linksTo(tr *provenance.Tracer, spans []floodmark.Span, reading language.Reading) bool {
 	links := s.linksOf(tr, reading.Names)
 	if !slices.ContainsFunc(links, func(l provenance.Link) bool { return l.At == spans[0] }) {
@@ -67,7 +68,8 @@ func (s *Session) linksTo(tr *provenance.Tracer, spans []floodmark.Span, reading
 }
 
 // linksOf returns the links in records of the owner's services that have all of
-// these names, of which there must be one.
+// these names. A name that no record has is ignored. If none is left, there are no
+// links.
 func (s *Session) linksOf(tr *provenance.Tracer, names []string) []provenance.Link {
 	links := tr.Links()
 	named := false
@@ -77,7 +79,7 @@ func (s *Session) linksOf(tr *provenance.Tracer, names []string) []provenance.Li
 			have = append(have, s.own(tr.Records(field, name))...)
 		}
 		if len(have) == 0 {
-			continue // not what a record is called by
+			continue // no record has this name
 		}
 		named = true
 		links = slices.DeleteFunc(links, func(l provenance.Link) bool { return !slices.Contains(have, l.Record) })

@@ -11,14 +11,15 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// self reports whether an address is the owner's own: it is labelled as one
-// where they said that their data is. So nothing goes to others.
+// self reports whether an address is the owner's own: it is labelled as a mail address in a place
+// where they said that their data is.
 func (l *licence) self(leaf hook.Leaf) bool { return l.addressIn(leaf, language.Mine) }
 
 // held reports whether an address is that of a person whom the owner called by
-// name: it is labelled as one where they said that hers is, it has that name in
-// it, and the call says nothing but who and where. A text or a file is not sent
-// to a person known only from a file.
+// name: it is labelled as a mail address in a place where they said that this
+// person's data is, and has the name in it. The call must have no content, and the
+// owner must have named its other arguments, because no text or file is sent to a
+// person who is known only from a file.
 func (l *licence) held(but int, leaf hook.Leaf) bool {
 	for i, other := range l.call.Leaves {
 		about := l.call.About[i]
@@ -44,8 +45,8 @@ func (l *licence) addressIn(leaf hook.Leaf, whose language.Whose) bool {
 	})
 }
 
-// titled returns which text of the call is the owner's own words, if the call
-// only changes what their own service keeps for them: what it is called.
+// titled returns the argument of the call whose text is the owner's own words, such as the title of
+// a record. The call must only change what their own service keeps.
 func (l *licence) titled() (int, bool) {
 	if !l.ownRecord() {
 		return 0, false
@@ -64,7 +65,7 @@ func (l *licence) titled() (int, bool) {
 		}
 		his := language.Quotes(l.said, leaf.Value) && l.letterForLetter(leaf.Value)
 		if namesTitle(leaf.Top) && !his {
-			return 0, false // it is called otherwise
+			return 0, false // the title is not in the owner's words
 		}
 		if his && found < 0 {
 			found = i
@@ -73,13 +74,13 @@ func (l *licence) titled() (int, bool) {
 	return max(found, 0), found >= 0
 }
 
-// letterForLetter reports whether the owner typed a text letter for letter, upper and lower
-// case alike. One that only looks the same is by another author.
+// letterForLetter reports whether the owner typed a text letter for letter, in whatever case. A
+// text that only looks the same is by another author.
 func (l *licence) letterForLetter(text string) bool {
 	return slices.ContainsFunc(l.said, func(said string) bool { return strings.Contains(strings.ToLower(said), strings.ToLower(text)) })
 }
 
-// namesTitle reports an argument that says what a record is called.
+// namesTitle reports whether an argument with this name is the title of a record.
 func namesTitle(name string) bool {
 	return slices.Contains([]string{"title", "subject", "name", "summary", "heading"}, strings.ToLower(name))
 }
@@ -89,8 +90,8 @@ func (l *licence) hasTitle() bool {
 	return ok
 }
 
-// inHisWords reports whether the owner gave a record of their own its words, so
-// that they need have named nothing else.
+// inHisWords reports whether the owner wrote the text for a record of their own, so that they need
+// not have named anything else. If so, it adds the ground.
 func (l *licence) inHisWords() bool {
 	i, ok := l.titled()
 	if ok {
@@ -99,10 +100,11 @@ func (l *licence) inHisWords() bool {
 	return ok
 }
 
-// issued reports whether a value is one that the owner's own service made and
-// told, to be given back to that same service: only the service wrote the content
-// in which it was first seen. The owner must have spoken of such things where they
-// asked, and the call must do nothing but change what the service keeps.
+// issued reports whether the owner's own service made a value that is now given back
+// to it: the value was first seen in a result of that service. If the call only
+// changes what the service keeps, a clause that asks must have the words of the
+// argument's name. In any other call the value must be a name such as «ada/paint»,
+// of which the owner typed «paint».
 func (l *licence) issued(i int, about catalog.Arg, leaf hook.Leaf) bool {
 	a := l.call.Arguments[i]
 	if a.Whence != floodmark.Seen || a.Pieced || a.Trust < floodmark.Local || len(a.Spans) == 0 {
@@ -118,8 +120,8 @@ func (l *licence) issued(i int, about catalog.Arg, leaf hook.Leaf) bool {
 	return !l.ownRecord() || slices.ContainsFunc(l.asked.wanted, func(r *language.Request) bool { return speaksOf(r, leaf.Top) })
 }
 
-// speaksOf reports whether a clause has the words of an argument's name, small
-// ones aside: «ssh key» for ssh_key, «repositories» for repo_name.
+// speaksOf reports whether a clause has the words of an argument's name, except
+// words such as «id»: «ssh key» for ssh_key, «repositories» for repo_name.
 func speaksOf(r *language.Request, name string) bool {
 	words := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return c < 'a' || c > 'z' })
 	words = slices.DeleteFunc(words, func(w string) bool {
@@ -128,9 +130,9 @@ func speaksOf(r *language.Request, name string) bool {
 	return len(words) > 0 && !slices.ContainsFunc(words, func(w string) bool { return !r.HasWordLike(w) })
 }
 
-// titledRecords returns the records of a name. «ada/paint» is the record called
-// «paint» of which the service says that it is ada's: others could give that
-// name to records of their own.
+// titledRecords returns the records with a name. «ada/paint» is also the record
+// called «paint» whose owner is ada by a field of the service. The name alone is
+// not enough, because others could give it to records of their own.
 func (l *licence) titledRecords(title string) []provenance.Record {
 	records := l.tr.Records("name", title)
 	owner, short, ok := strings.Cut(title, "/")

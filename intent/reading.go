@@ -6,11 +6,11 @@ import (
 	"github.com/floodmark/floodmark/internal/language"
 )
 
-// Readings remember how the owner's words were read, so that it is not done again
-// for every call. What they give is what reading again would give. They belong
-// to one session and the caller that judges it; the zero value has read nothing.
+// Readings are a cache of how the owner's messages were read, so that they are not
+// read again for every call. They never change a result. They belong to one session
+// and the caller that judges it. The zero Readings are empty.
 type Readings struct {
-	words *language.Lexicon // by which they were read
+	words *language.Lexicon // with which the texts were read
 	texts []*reading        // the newest last
 }
 
@@ -27,7 +27,7 @@ const (
 	readFactor   = 72
 )
 
-// Size is about what they take in memory.
+// Size returns roughly how many bytes of memory they take.
 func (rs *Readings) Size() (n int64) {
 	for _, r := range rs.texts {
 		n += readingBytes + readFactor*int64(len(r.text))
@@ -40,13 +40,14 @@ func (rs *Readings) Size() (n int64) {
 type reading struct {
 	text     string
 	requests []*language.Request
-	parted   bool // requests are there
+	parted   bool // requests is filled
 	assents  bool
 	heard    bool // assents is known
 	stated   *language.Stated
 }
 
-// reading returns what is known of a message. Under other rules nothing is.
+// reading returns what is remembered of a message. It forgets all messages if the session has
+// another lexicon now.
 func (s *Session) reading(text string) *reading {
 	rs := s.Read
 	if rs == nil || len(text) > MaxRead {
@@ -66,7 +67,7 @@ func (s *Session) reading(text string) *reading {
 	return r
 }
 
-// requests are the clauses of a message of the owner.
+// requests returns the clauses of a message of the owner.
 func (s *Session) requests(text string) []*language.Request {
 	r := s.reading(text)
 	if !r.parted {
