@@ -52,9 +52,9 @@ func (s *Session) partFromSecret(tr *provenance.Tracer, part string) bool {
 	return a.Whence == floodmark.Seen && s.allSecret(a)
 }
 
-// Carried returns the secrets in what a call or an answer would take along, as many as a
-// decision names: those that were found in content, in any reading, and those that show
-// by themselves who made them.
+// Carried returns the secrets in the texts of a call or an answer, at most [maxNamed]: secrets
+// that were found in content before, also if they are encoded or in pieces, and new ones
+// that are recognised by the form which their issuer gives them.
 func (s *Session) Carried(texts []string) (carried []floodmark.Carried) {
 	add := func(c floodmark.Carried) {
 		if !slices.Contains(carried, c) && len(carried) < maxNamed {
@@ -83,7 +83,8 @@ func (s *Session) Carried(texts []string) (carried []floodmark.Carried) {
 	return carried
 }
 
-// NameCarried returns the reasons against a call with the secrets that it carries.
+// NameCarried returns the reasons against a call. It adds the secrets that the call carries to the
+// reasons that refuse the call because of a secret.
 func (s *Session) NameCarried(reasons []floodmark.Reason, carried []floodmark.Carried) []floodmark.Reason {
 	if len(carried) == 0 {
 		return reasons
@@ -97,7 +98,7 @@ func (s *Session) NameCarried(reasons []floodmark.Reason, carried []floodmark.Ca
 	return reasons
 }
 
-// words names secrets by rule and place, never by what they are.
+// words names secrets by rule and place, without a part of their text.
 func (s *Session) words(list []floodmark.Carried) string {
 	words := make([]string, len(list))
 	for i, c := range list {

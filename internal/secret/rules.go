@@ -1,10 +1,10 @@
-// Package secret tells which secrets the content of a session holds, which of them a
-// call would carry away, and what a person or a gate is shown of a call instead. It
-// keeps prints of secrets and never the secrets, and it decides nothing.
+// Package secret finds the secrets in the content of a session and in the arguments of a
+// call, and hides them in what a person or a gate is shown of the call. It keeps prints of
+// secrets and never the secrets, and it decides nothing.
 //
 //	rules.go      what tells a secret from other text, and hides it
 //	session.go    the secrets of one session
-//	carried.go    the secrets in what a call takes along
+//	carried.go    the secrets in the arguments of a call
 //	view.go       a call as a person or a gate is shown it
 //	shown.go      one argument as a decision keeps it
 package secret
@@ -22,7 +22,7 @@ import (
 // goroutines. The zero Rules take every text for a secret.
 type Rules struct {
 	detector *redact.Detector
-	// veils are what credentials look like, made when one is first looked for.
+	// veils returns the shapes of credentials, which are made on first use.
 	veils func() *redact.Veils
 }
 
@@ -44,8 +44,8 @@ func (r Rules) shapes() *redact.Veils {
 	return r.veils()
 }
 
-// InFile returns the secrets in the text of a file that keeps some by its name, printed
-// by p.
+// InFile returns prints, made by p, of the secrets in the text of a file with this name. keeps
+// says how much of the file is secret.
 func (r Rules) InFile(p *redact.Printer, name, text string, keeps redact.Keeper) []floodmark.SecretSpan {
 	return r.detector.Kept(p, name, text, keeps)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// MaxFound bounds the secrets that are remembered of one content. Of more, all
-// of it counts as one.
+// MaxFound bounds the secrets that are remembered of one content. If it has more, all
+// from the first to the last is one secret.
 const MaxFound = 64
 
 // A Session knows the secrets of one session: those in its ledger, and those that its
@@ -18,7 +18,7 @@ const MaxFound = 64
 type Session struct {
 	Rules  Rules
 	Ledger *provenance.Ledger
-	// Key prints the secrets that are found. Others have printed some before.
+	// Key is the key for prints of new secrets. Others are the keys of older prints.
 	Key    provenance.RingKey
 	Others []provenance.RingKey
 	// Kept returns the secrets in files of the project and of the home; nil knows none.
@@ -60,7 +60,7 @@ func (s *Session) HoldsKept(text string) bool {
 	return len(p.Holds(strings.Join(redact.Readings(text), " "), kept)) > 0
 }
 
-// keptFor returns what the files keep. An empty text needs no look at them.
+// keptFor returns the secrets in files of the project and of the home; nil for an empty text.
 func (s *Session) keptFor(text string) []floodmark.SecretSpan {
 	if text == "" || s.Kept == nil {
 		return nil
@@ -68,8 +68,8 @@ func (s *Session) keptFor(text string) []floodmark.SecretSpan {
 	return s.Kept()
 }
 
-// Guard notes the secrets in content that comes in. What the owner wrote is kept
-// without them.
+// Guard adds the secrets that are found in new content to its fact, and removes them from
+// f.Text, in which the fact keeps what the owner wrote.
 func (s *Session) Guard(f *floodmark.ContentSeen, text string) {
 	if text == "" {
 		text = f.Text
@@ -96,8 +96,8 @@ func (s *Session) seen() (nodes []floodmark.NodeID, secrets []floodmark.SecretSp
 	return nodes, secrets
 }
 
-// allSecret reports whether a value was seen in content that is secret as a
-// whole. Where single secrets were found, only they are.
+// allSecret reports whether a value was seen in content that is secret as a whole. Content
+// in which single secrets were found is not, if it is secret for no other reason.
 func (s *Session) allSecret(a floodmark.Argument) bool {
 	return slices.ContainsFunc(a.Spans, func(sp floodmark.Span) bool {
 		return s.Ledger.Effective(sp.Node).Secrecy <= floodmark.Secret && s.declared(sp.Node, map[floodmark.NodeID]bool{})
@@ -105,7 +105,7 @@ func (s *Session) allSecret(a floodmark.Argument) bool {
 }
 
 // declared reports whether a node, or something it was made from, is secret for
-// another reason than what was found in it.
+// another reason than recognisable secrets that were found in it.
 func (s *Session) declared(n floodmark.NodeID, looked map[floodmark.NodeID]bool) bool {
 	src, ok := s.Ledger.Source(n)
 	if !ok || src.Label.Secrecy <= floodmark.Secret || slices.ContainsFunc(src.Secrets, s.unrecognised) {
@@ -124,8 +124,8 @@ func (s *Session) declared(n floodmark.NodeID, looked map[floodmark.NodeID]bool)
 
 func unprinted(s floodmark.SecretSpan) bool { return s.Print == "" }
 
-// unrecognised reports whether a secret would not be known again here: it has no
-// print, or one under a key that is not here.
+// unrecognised reports whether a secret could not be recognised in this session: it has
+// no print, or a print under a key that the session does not have.
 func (s *Session) unrecognised(span floodmark.SecretSpan) bool {
 	if unprinted(span) {
 		return true
@@ -134,10 +134,10 @@ func (s *Session) unrecognised(span floodmark.SecretSpan) bool {
 	return under != s.Key.Name && !slices.ContainsFunc(s.Others, func(k provenance.RingKey) bool { return k.Name == under })
 }
 
-// Undescribed returns the tools whose results are the only reason for which a call touches
-// anything that counts as secret; none if there is any other. What an undescribed tool
-// returns has the zero label, so it counts as secret although no secret was found in it
-// and none declared.
+// Undescribed returns the tools without a description, if their results are the only reason
+// why something in a call is labelled as secret; none if there is another reason. The result
+// of such a tool has the zero label, which is secret, although no secret was found in the
+// result and nobody declared it to be secret.
 func (s *Session) Undescribed(b *floodmark.Basis) (tools []string) {
 	other := b.SecretPath || len(b.Carried) > 0 || slices.ContainsFunc(b.Loads, func(l floodmark.Load) bool { return l.Label.Secrecy <= floodmark.Secret })
 	if other || s.Ledger.Lowest().Secrecy > floodmark.Secret {

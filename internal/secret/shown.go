@@ -9,19 +9,16 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// maxShown bounds what is kept of an argument for a person to read, of which
-// maxShownTail is its end; maxHost how much more may be needed to show a host;
-// maxVeiled what is looked at for it at either end, so that a secret is not cut
-// in two before it is found.
+// The limits of what is kept of an argument for a person to read, in bytes.
 const (
 	maxShown     = 120
-	maxShownTail = 40
-	maxHost      = 300
-	maxVeiled    = 4096
+	maxShownTail = 40   // how much of maxShown is the end of the argument
+	maxHost      = 300  // the length of the beginning if that is needed to show a host
+	maxVeiled    = 4096 // searched for secrets at either end; more than is shown, so that no secret is cut in two
 )
 
-// Shown returns what a person may read of an argument: never content, never what
-// is called a secret or has the shape of one. A line that breaks is seen to.
+// Shown returns what a person may read of an argument: no content, and nothing that is
+// called a secret or has the shape of one. A sign stands for each line break.
 func (r Rules) Shown(a catalog.Arg, l hook.Leaf) string {
 	if a.Role == floodmark.Content || a.Is == catalog.IsSecret || IsName(l.Path) {
 		return ""
@@ -42,8 +39,8 @@ func (r Rules) Shown(a catalog.Arg, l hook.Leaf) string {
 	return bothEnds(text)
 }
 
-// printable reports whether a text is nothing but ASCII that prints: the usual
-// argument is, and needs no closer look.
+// printable reports whether a text consists of printable ASCII characters. Most arguments
+// do, and need no further change.
 func printable(text string) bool {
 	for i := range len(text) {
 		if text[i] < ' ' || text[i] > '~' {
@@ -63,7 +60,7 @@ func legible(text string) string {
 	}, strings.ToValidUTF8(text, "?"))
 }
 
-// unbroken puts a text on one line, where its breaks are seen to.
+// unbroken puts a text on one line, with a sign for each line break.
 func unbroken(text string) string {
 	if printable(text) {
 		return text
@@ -71,8 +68,8 @@ func unbroken(text string) string {
 	return strings.NewReplacer("\r\n", "⏎", "\n", "⏎", "\r", "⏎", "\t", " ").Replace(text)
 }
 
-// bothEnds returns a text, without its middle if it is long: an end that is
-// not shown could hold an attack. The host of an address stays whole.
+// bothEnds returns a text, without its middle if it is long. The end is kept, because an
+// attack could be hidden there. The host of an address stays whole.
 func bothEnds(text string) string {
 	head := maxShown - maxShownTail
 	if at := strings.Index(text, "://"); at >= 0 && at < head {

@@ -22,20 +22,20 @@ type Call struct {
 	Tool   string // its name
 	Use    catalog.Use
 	Args   json.RawMessage // as the agent sent them
-	Leaves []hook.Leaf     // the values in them
-	// Inner are values inside of others, such as addresses in a command line. They are
-	// shown with those alone.
+	Leaves []hook.Leaf     // the values in Args
+	// Inner are values inside of Leaves, such as addresses in a command line. They are
+	// shown only as parts of Leaves.
 	Inner []hook.Leaf
 }
 
-// A View shows one call without what must not leave.
+// A View shows one call without contents and secrets.
 type View struct {
 	r       Rules
 	call    Call
 	p       redact.Printer
 	secrets []floodmark.SecretSpan // what was read in this session
 	all     bool                   // a secret is spread over several values
-	line    bool                   // a command line is among them
+	line    bool                   // one of the values is a command line
 }
 
 // View returns a view of a call.
@@ -55,9 +55,8 @@ func (s *Session) View(c Call) *View {
 	return v
 }
 
-// Params returns the arguments as a gate outside may see them, one JSON object:
-// contents are left out and so are secrets. It reports false for more than a gate
-// is shown.
+// Params returns the arguments for a gate outside, as one JSON object without contents
+// and secrets. It returns false if this is more than a gate is shown.
 func (v *View) Params() ([]byte, bool) {
 	var all any
 	dec := json.NewDecoder(bytes.NewReader(v.call.Args))
@@ -98,14 +97,14 @@ func (v *View) Params() ([]byte, bool) {
 // maxFiles bounds the names of the files that a patch changes.
 const maxFiles = 2000
 
-// content reports whether an argument carries content: the catalog says so, or
-// it is one of those that every agent's tools for writing have.
+// content reports whether an argument is content: the catalog says so, or it has the usual
+// name of content in a tool for writing files.
 func (v *View) content(name string) bool {
 	about := v.call.Use.Arg(name)
 	return about.Role == floodmark.Content || about.Is == catalog.IsPatch || v.written(name)
 }
 
-// written reports whether a tool for writing files has its content under a name.
+// written reports whether the tool writes files and this is a usual name for their content.
 func (v *View) written(name string) bool {
 	switch verify.Normal(v.call.Tool) {
 	case "write", "edit", "multiedit", "multi_edit", "apply_patch", "patch", "create", "replace", "str_replace", "insert", "notebookedit", "notebook_edit",
@@ -139,12 +138,12 @@ func (v *View) size() int {
 	return n
 }
 
-// secret reports whether an argument is one by its name or by the catalog.
+// secret reports whether an argument is a secret by its name or by the catalog.
 func (v *View) secret(name string) bool {
 	return IsName(name) || v.call.Use.Arg(name).Is == catalog.IsSecret
 }
 
-// writtenArguments are what agents call the content of a file they write.
+// writtenArguments returns the names that agents give to the content of a file they write.
 func writtenArguments() []string {
 	return []string{
 		"content", "contents", "text", "file_text", "data", "patch", "diff", "input", "edits",
@@ -180,8 +179,8 @@ func (v *View) value(value any) any {
 	return value
 }
 
-// key returns an argument's name without the secrets in it, one that is free yet: two
-// may differ in a secret alone.
+// key returns an argument's name without the secrets in it. If this name is taken it adds a
+// number, because two names may differ only in a secret.
 func (v *View) key(taken map[string]any, name string) string {
 	key := v.r.Veil(name)
 	if v.holds(name) {
@@ -193,8 +192,8 @@ func (v *View) key(taken map[string]any, name string) string {
 	return key
 }
 
-// text returns a text without the secrets in it: what has the shape of one is hidden,
-// and a text with one that was read in this session is left out as a whole.
+// text returns a text without the secrets in it: what has the shape of a secret is hidden. A
+// text with a secret that was read in this session is left out as a whole.
 func (v *View) text(s string) string {
 	if v.all && s != "" || v.holds(s) {
 		return redact.BlankText(s)
@@ -215,9 +214,9 @@ func (v *View) holds(s string) bool {
 // maxLines bounds what a person is shown of a call's arguments.
 const maxLines = 6
 
-// Lines returns the arguments for people: what the catalog knows to be a command,
-// a place and so on first, contents and secrets, which are their length alone, last. So
-// nothing that is made up pushes it out of sight.
+// Lines returns the arguments for people. Arguments that the catalog knows, such as commands
+// and places, come first, so that invented arguments cannot push them out of sight. Contents
+// and secrets come last, and only their length is shown.
 func (v *View) Lines() []string {
 	var lines, hidden []string
 	left := 0
