@@ -1,5 +1,6 @@
-// Package finding says what is asked about what was found in a call. The lines are data, in
-// findings.yaml; a finding without a line is refused. It finds nothing itself.
+// Package finding says what is asked about each finding in a call. That is data: findings.yaml has
+// a line for each finding. A call with a finding that has no line is refused. The package finds
+// nothing itself.
 package finding
 
 import (
@@ -92,8 +93,8 @@ func Parse(data []byte) (*Table, error) {
 	return t, nil
 }
 
-// Without returns the table under a policy that switches some reasons off: about these nothing is
-// asked.
+// Without returns the table under a policy that switches some reasons off: about findings with such
+// a reason nothing is asked.
 func (t *Table) Without(off []floodmark.Code) *Table {
 	out := &Table{lines: slices.Clone(t.lines)}
 	for i := range out.lines {
@@ -134,13 +135,13 @@ func (t *Table) index(f floodmark.Finding) int {
 	return slices.IndexFunc(t.lines, func(l Line) bool { return l.Finding == f })
 }
 
-// Runs reports whether code runs by one of some findings.
+// Runs reports whether one of these findings means that code runs which nobody has seen.
 func (t *Table) Runs(found []floodmark.Finding) bool {
 	return slices.ContainsFunc(found, func(f floodmark.Finding) bool { return t.Line(f).Runs })
 }
 
-// First returns the line that is told of some findings: one that refuses because there is none, or
-// the first in the table.
+// First returns the line that is told of several findings: one that refuses, if a finding has no
+// line, or else the line that is first in the table.
 func (t *Table) First(found []floodmark.Finding) Line {
 	for _, f := range found {
 		if t.index(f) < 0 {
@@ -178,7 +179,7 @@ type Found struct {
 // A List is what was found in a call.
 type List []Found
 
-// With returns the list with what was found about some things.
+// With returns the list and the finding for each of these things.
 func (l List) With(f floodmark.Finding, things ...string) List {
 	for _, thing := range things {
 		l = append(l, Found{f, thing})
@@ -186,7 +187,7 @@ func (l List) With(f floodmark.Finding, things ...string) List {
 	return l
 }
 
-// Has reports whether something was found.
+// Has reports whether the list has a finding.
 func (l List) Has(f floodmark.Finding) bool {
 	return slices.ContainsFunc(l, func(found Found) bool { return found.Finding == f })
 }
@@ -201,9 +202,10 @@ func (l List) Things(f floodmark.Finding) (things []string) {
 	return things
 }
 
-// Unsettled returns what was found, each finding once, unless everything it is about is settled:
-// the owner said it in its role, as said reports, or it is a path in the project that the session
-// made. A path is said in full, from the project, or by its last name.
+// Unsettled returns the findings, each once, without those of which everything they are about is
+// settled. A thing is settled if the owner said it in its role, as said reports. A path may be said
+// in full, from the project, or by its last name. A path in the project is also settled if the
+// session made it.
 func (t *Table) Unsettled(found List, project string, said func(name, role string) bool, made func(path string) bool) (list []floodmark.Finding) {
 	settled := func(thing, by string) bool {
 		if thing == "" || by == "" {
@@ -223,9 +225,9 @@ func (t *Table) Unsettled(found List, project string, said func(name, role strin
 	return list
 }
 
-// Still returns what is found in a call that is judged again, by what is found now and was then.
-// Whether the owner named what it is about was not kept: what was settled then still is. What was
-// found then and has no line stays.
+// Still returns the findings of a recorded call that is judged again, from what is found now and
+// what was recorded then. What the owner named was not recorded, so a finding that words can settle
+// is returned only if it was recorded then. A recorded finding that has no line is returned, too.
 func (t *Table) Still(now List, then []floodmark.Finding) (list []floodmark.Finding) {
 	for _, f := range now {
 		if !slices.Contains(list, f.Finding) && (t.Line(f.Finding).Settled == "" || slices.Contains(then, f.Finding)) {

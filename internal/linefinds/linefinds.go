@@ -1,5 +1,5 @@
-// Package linefinds says what is found in a command line besides its effects. What is asked about it
-// is data, in internal/finding.
+// Package linefinds returns what is found in a command line besides its effects. What is asked about
+// a finding is data, in internal/finding.
 package linefinds
 
 import (

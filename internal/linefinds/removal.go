@@ -48,11 +48,12 @@ func Removals(r *shellscan.Report) (files []string, only bool) {
 	return files, only
 }
 
-// deletes reports a program that only deletes.
+// deletes reports whether a program does nothing but delete.
 func deletes(name string) bool { return name == "rm" || name == "unlink" }
 
 // folders returns the folders that a line deletes with all their content, except those that builds
-// recreate. Of one that is not known it says nothing: such a line counts as running anything.
+// recreate. Folders with an unknown path are left out, because such a line is judged as one that
+// runs any code.
 func folders(r *shellscan.Report) []string {
 	var list []string
 	for i := range r.Effects {
@@ -65,8 +66,8 @@ func folders(r *shellscan.Report) []string {
 	return list
 }
 
-// madeAnew reports a path that builds and programs recreate: below a temporary folder, or below one
-// for build results or downloads.
+// madeAnew reports whether builds and programs recreate a path: it is below a temporary folder, or
+// below a folder for build results or downloads.
 func madeAnew(path string) bool {
 	if strings.HasPrefix(path+"/", "/tmp/") || strings.HasPrefix(path+"/", "/var/tmp/") {
 		return true
@@ -80,7 +81,7 @@ func madeAnew(path string) bool {
 	return false
 }
 
-// absolute reports a path from a root.
+// absolute reports whether a path begins at a root.
 func absolute(p string) bool {
 	return strings.HasPrefix(p, "/") || len(p) > 2 && p[1] == ':' && p[2] == '/'
 }
