@@ -29,8 +29,8 @@ const CopyPrefix = "laptop/"
 type Answered struct {
 	// Notice is the text for the owner.
 	Notice string
-	// Facts are what was written. For a command about something that is not there that may be
-	// nothing, or a refusal.
+	// Facts are what was written: none, or only a refusal, if the command is about something that
+	// does not exist.
 	Facts []floodmark.Fact
 	Link  journal.Link
 }
@@ -62,8 +62,8 @@ func (m *Monitor) Answer(ctx context.Context, s journal.Session, cmd approval.Co
 }
 
 // Note records an incident in its session, or in [Incidents] if that session was never opened or
-// its chain is broken. An incident never opens an agent's session: its past would then look known.
-// The same write can erase words of the session.
+// its chain is broken. An incident never opens an agent's session, because the session's past would
+// then look known. The same write removes the artifacts in gone.
 func (m *Monitor) Note(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen, gone ...kernel.Gone) error {
 	seen.Text = cut(seen.Text)
 	if s.ID != "" && s.ID != Incidents {
@@ -86,14 +86,14 @@ func (m *Monitor) Note(ctx context.Context, s journal.Session, seen floodmark.In
 	})
 }
 
-// OnFiles records an owner's command about files that sessions left; the input of what holds their
-// recorded words. The caller vouches for the owner's identity.
+// OnFiles records an owner's command about files that sessions left. The recorded artifacts are in
+// the input that it passes to what. The caller vouches for the owner's identity.
 func (m *Monitor) OnFiles(ctx context.Context, tenant string, what func(*kernel.State, kernel.Input) (kernel.Output, error)) error {
 	return m.note(ctx, journal.Session{Tenant: tenant, ID: Files}, what)
 }
 
-// note writes facts that need no rules. Its first facts open the session, which is one of the
-// monitor's own.
+// note writes facts that need no rules to a session that only the monitor writes to, or to an
+// opened one. If the session is not open yet, its first facts open it.
 func (m *Monitor) note(ctx context.Context, s journal.Session, what func(*kernel.State, kernel.Input) (kernel.Output, error)) error {
 	if err := m.begin(); err != nil {
 		return refuse(err)

@@ -19,8 +19,8 @@ import (
 // names one. The result is cached for one judgement only, because another node may write in
 // between. A journal with a single writer does its own caching, of misses too.
 
-// left are the artifacts of one tenant for the time of one judgement. The rules cannot report a
-// failed read, so the error is kept here and checked afterwards.
+// A left looks up artifacts of one tenant during one judgement. The rules cannot report a failed
+// read, so the error is kept here and checked afterwards.
 type left struct {
 	ctx    context.Context
 	m      *Monitor
@@ -42,12 +42,12 @@ func (l *left) Find(refs []floodmark.ArtifactRef) []kernel.Kept {
 		l.known = make(map[floodmark.ArtifactRef][]kernel.Kept, len(refs))
 	}
 	var want []floodmark.Digest
-	var of []floodmark.ArtifactRef // to each of want
+	var of []floodmark.ArtifactRef // of[i] is the artifact that want[i] is a key of
 	for _, ref := range refs {
 		if _, ok := l.known[ref]; ok {
 			continue
 		}
-		for _, k := range l.keys.Keys { // it was stored under one of these keys
+		for _, k := range l.keys.Keys { // the artifact may be stored under any of these keys
 			want, of = append(want, l.m.artifactKey(k.Key, ref)), append(of, ref)
 		}
 		l.known[ref] = nil
@@ -65,7 +65,7 @@ func (l *left) Find(refs []floodmark.ArtifactRef) []kernel.Kept {
 }
 
 func (l *left) read(want []floodmark.Digest, of []floodmark.ArtifactRef) error {
-	// What this session itself left is not in the journal until it is durable.
+	// What this session itself left is not in the journal before its flush is durable.
 	if l.m.seats.leaving(l.seat, want) {
 		if err := l.m.seats.drain(l.ctx, l.seat); err != nil {
 			return err
@@ -96,8 +96,8 @@ func (l *left) read(want []floodmark.Digest, of []floodmark.ArtifactRef) error {
 	return nil
 }
 
-// take adds a session's artifact. It may be stored under the names of several keys, and an older
-// version may remain under one of them: the newest counts.
+// take adds a session's artifact. The artifact may be stored under several keys, and an older
+// version may remain under one of them. Only the newest version is used.
 func (l *left) take(k kernel.Kept) {
 	list := l.known[k.Ref]
 	at := slices.IndexFunc(list, func(o kernel.Kept) bool { return o.Version.Session == k.Version.Session })
@@ -118,7 +118,7 @@ func (m *Monitor) artifactKey(key provenance.Key, ref floodmark.ArtifactRef) flo
 		machine = m.cfg.Machine
 	case floodmark.MemoryArtifact, floodmark.ServerArtifact, floodmark.TextArtifact, floodmark.VouchArtifact:
 	}
-	var room [512]byte // enough for most names; nearly every decision runs this
+	var room [512]byte // avoids an allocation for most names; nearly every decision runs this
 	text := room[:sha256.BlockSize]
 	for _, part := range [...]string{"floodmark artifact", machine, string(ref.Kind), ref.Name} {
 		text = binary.BigEndian.AppendUint32(text, uint32(len(part)))
@@ -127,8 +127,8 @@ func (m *Monitor) artifactKey(key provenance.Key, ref floodmark.ArtifactRef) flo
 	return floodmark.Digest(macOf(key, text))
 }
 
-// macOf is the HMAC-SHA256 of the text after its first block, which it overwrites. It allocates
-// nothing, where crypto/hmac would five times.
+// macOf returns the HMAC-SHA256 of the text after its first block, which it overwrites. Unlike
+// crypto/hmac, which allocates five times, it allocates nothing.
 func macOf(key provenance.Key, text []byte) [sha256.Size]byte {
 	var outer [sha256.BlockSize + sha256.Size]byte
 	for i := range sha256.BlockSize {
@@ -143,8 +143,8 @@ func macOf(key provenance.Key, text []byte) [sha256.Size]byte {
 	return sha256.Sum256(outer[:])
 }
 
-// words returns the artifacts that a session leaves or removes. They are sealed when the entry they
-// belong to has its number.
+// words returns the artifacts that a session leaves or removes. [sealWords] seals them later, when
+// the entry they belong to has its number.
 func (m *Monitor) words(s journal.Session, key keys, out *kernel.Output) (list []journal.Artifact, err error) {
 	for _, g := range out.Gone {
 		for _, k := range key.Keys {
@@ -163,7 +163,7 @@ func (m *Monitor) words(s journal.Session, key keys, out *kernel.Output) (list [
 	return list, nil
 }
 
-// sealWords adds artifacts to the batch whose last entry they belong to.
+// sealWords seals artifacts for the last entry of the batch and adds them to the batch.
 func sealWords(b *journal.Batch, sealed provenance.Key, words []journal.Artifact) {
 	for _, w := range words {
 		if !w.Gone() {

@@ -111,8 +111,8 @@ func (w *waiter) open() (approved, open bool) {
 	return false, false
 }
 
-// search looks through all entries for how a closed question ended. A later answer counts: a denial
-// ends an approval.
+// search looks through all entries for how a closed question ended. The last answer counts, because
+// a denial may follow an approval.
 func (w *waiter) search(ctx context.Context) (floodmark.Verdict, bool, error) {
 	asked, answered, verdict := false, false, floodmark.Confirm
 	for e, err := range w.m.cfg.Journal.Read(ctx, w.session, 0) {

@@ -10,9 +10,9 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// Beside lowers a session's mark to that of other sessions whose words it may act on, where the two
-// cannot be told apart. It records one source if the mark is not that low already, and opens no
-// session.
+// Beside lowers a session's mark by the mark of other sessions. The caller uses it if the agent may
+// act on what those sessions read, because their calls cannot be told apart from this session's.
+// Beside records one source, or nothing if the mark is already that low. It opens no session.
 func (m *Monitor) Beside(ctx context.Context, s journal.Session, mark floodmark.Label) error {
 	if err := m.begin(); err != nil {
 		return refuse(err)

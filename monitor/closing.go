@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// closing tells the approvers that care how questions ended: those that a job's facts answer, and
-// those asked here that are gone.
+// closing tells the approvers that implement [approval.Closer] how questions ended: the questions
+// that a job's facts answer, and the questions in gone, which were asked here and are closed.
 func (m *Monitor) closing(s journal.Session, facts []floodmark.Fact, gone []Pending, at time.Time) {
 	told := map[floodmark.TicketID]bool{}
 	for _, f := range facts {
@@ -83,8 +83,8 @@ func (m *Monitor) outlives(s journal.Session, t approval.Ticket) {
 	}()
 }
 
-// told adds to the notice of a late answer when the question was already answered. The time is
-// looked up only then, and only in that session.
+// told adds to the notice of a late answer at what time the question was answered before. It reads
+// the session's journal for that time, and only if late names a question.
 func (m *Monitor) told(ctx context.Context, s journal.Session, late floodmark.TicketID, notice string) string {
 	if late == "" {
 		return notice
@@ -108,7 +108,8 @@ func (m *Monitor) told(ctx context.Context, s journal.Session, late floodmark.Ti
 
 // AskAgain asks every question of a tenant that was open when the monitor last stopped, with a new
 // code. It reads only sessions with writes recent enough for an open question, not the whole
-// journal. The error names what cannot be asked again; the others are asked.
+// journal. If the questions of a session cannot be asked again, it goes on with the other sessions
+// and returns the errors joined.
 func (m *Monitor) AskAgain(ctx context.Context, tenant string) (asked int, err error) {
 	since := m.cfg.Now().Add(-maxTicketTime).UnixNano()
 	var failed []error

@@ -58,7 +58,8 @@ func (m *Monitor) commit(ctx context.Context, s *seat, key keys, at time.Time, o
 	return entries, passed{at: at}, nil
 }
 
-// nothing commits a job without facts. Its answer follows from earlier facts, so it waits for them.
+// nothing commits a job without facts. The job's answer follows from earlier facts, so the job
+// waits until these are durable.
 func (m *Monitor) nothing(ctx context.Context, s *seat, at time.Time) ([]journal.Entry, passed, error) {
 	f, err := m.seats.join(s)
 	return nil, passed{flush: f, at: at}, err
@@ -70,7 +71,7 @@ func (m *Monitor) alone(s *seat, out *kernel.Output) bool {
 	return out.Ask != nil || len(out.Forks) > 0 || m.asked.any(s.session)
 }
 
-// appendAlone writes a batch after all flushes under way, which it depends on.
+// appendAlone writes a batch after all flushes under way, because the batch depends on them.
 func (m *Monitor) appendAlone(ctx context.Context, s *seat, b journal.Batch) error {
 	if err := m.seats.drain(ctx, s); err != nil {
 		return err
@@ -81,20 +82,21 @@ func (m *Monitor) appendAlone(ctx context.Context, s *seat, b journal.Batch) err
 	return m.cfg.Journal.Append(ctx, b)
 }
 
-// overdue is how many times later a call triggers a snapshot than other events do.
+// overdue is the factor by which more facts must have collected before a call writes a snapshot,
+// compared with other events.
 const overdue = 4
 
-// batch returns all that a job writes, with the indexes that are new in it. stale says that the
-// session was erased meanwhile.
+// batch returns all that a job writes, and in fresh the indexes that it adds. stale reports that
+// the session was erased meanwhile.
 func (m *Monitor) batch(ctx context.Context, s *seat, key keys, at time.Time, out *kernel.Output, facts []floodmark.Fact, entries []journal.Entry, p hook.Point) (
 	batch journal.Batch, fresh map[floodmark.Digest]provenance.Postings, stale bool, err error,
 ) {
 	last := entries[len(entries)-1].Link()
 	batch.Records = make([]journal.Record, 1, 1+len(out.Forks))
 	batch.Records[0] = journal.Record{Session: s.session, After: s.link, Entries: entries}
-	// A larger session gets a snapshot less often: its cost for each fact stays the same, and so
-	// does the share that a reader must replay. A call waits for its decision, so it leaves the
-	// snapshot to a later result unless none comes.
+	// A larger session gets a snapshot less often. So the cost of snapshots for each fact stays the
+	// same, and so does the share of the facts that a reader must replay. The agent waits for the
+	// decision about a call, so a call leaves the snapshot to a later event unless none comes.
 	due := max(m.cfg.Limits.SnapshotFrom, s.kept)
 	if p == hook.BeforeToolCall {
 		due *= overdue
@@ -132,8 +134,8 @@ func (s *seat) apply(facts []floodmark.Fact, entries []journal.Entry) error {
 	return nil
 }
 
-// snapshot returns the sealed state, or nothing if it is too large or cannot be encoded: the
-// entries hold all of it.
+// snapshot returns the sealed state, or nil if it is too large or cannot be encoded. A session
+// without a snapshot is read from its entries.
 func (s *seat) snapshot(key provenance.Key, link journal.Link) []byte {
 	data, err := s.state.Snapshot()
 	if err != nil || len(data) > maxSnapshotBytes {
@@ -143,8 +145,8 @@ func (s *seat) snapshot(key provenance.Key, link journal.Link) []byte {
 	return sealSnapshot(key, s.session, link, data)
 }
 
-// erasedSince reports whether a session was erased after it was read here. Its snapshot would
-// restore what was erased.
+// erasedSince reports whether a session was erased after it was read here. A snapshot of that state
+// would restore what was erased.
 func (m *Monitor) erasedSince(ctx context.Context, s *seat) (bool, error) {
 	if s.link.Seq == 0 {
 		return false, nil
@@ -188,8 +190,8 @@ func (m *Monitor) addContents(b *journal.Batch, tenant string, key keys, list []
 		if !ok {
 			ps = m.index(key.own.Key, c.Text)
 		}
-		// It is written even if it is known here: the journal may have deleted it with the last
-		// session that had it.
+		// The index is written even if it is cached here, because the journal may have deleted it
+		// with the last session that had this content.
 		data, err := ps.MarshalBinary()
 		if err != nil {
 			return nil, err
@@ -200,8 +202,8 @@ func (m *Monitor) addContents(b *journal.Batch, tenant string, key keys, list []
 	return fresh, nil
 }
 
-// maxPooled bounds the text after which an indexer is reused: one that read more is dropped with
-// its memory.
+// maxPooled is the length of the largest text after which an indexer is reused. After a larger one
+// the indexer is dropped with the memory that it took.
 const maxPooled = 1 << 20
 
 // index makes the index of a text.
@@ -217,7 +219,7 @@ func (m *Monitor) index(key provenance.Key, text string) provenance.Postings {
 	return ps
 }
 
-// learn adds what is about to be written to the session's index.
+// learn adds the contents that are about to be written to the session's index and to the cache.
 func (m *Monitor) learn(s *seat, key provenance.RingKey, facts []floodmark.Fact, fresh map[floodmark.Digest]provenance.Postings) {
 	for digest, ps := range fresh {
 		m.contents.put(s.session.Tenant, postingsName(key, digest), ps)

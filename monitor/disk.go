@@ -12,22 +12,23 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// A Disk is that of the machine the agents run on. It has limits of its own, and says so when it
-// could not look at everything.
+// A Disk is the disk of the machine that the agents run on. It limits how much it looks at, and
+// its results say if it could not look at everything.
 type Disk interface {
 	kernel.Disk
 	// Changed returns which files below a folder were changed since a time.
 	Changed(ctx context.Context, folder string, since time.Time) kernel.Altered
-	// Steers returns where git's settings for a folder stand, and a digest of their content without
-	// the remote branch each branch follows. The digest is zero if the content is unknown.
+	// Steers returns the file with git's settings for a folder, and a digest of its content. The
+	// digest leaves out which remote branch each branch follows. It is zero if the content is
+	// unknown.
 	Steers(folder string) (file string, says floodmark.Digest)
 }
 
-// maxWatches bounds the runs whose changes are tracked at the same time. If one is dropped,
-// everything in its folder counts as changed.
+// maxWatches bounds the calls running code whose changes are tracked at the same time. If a call is
+// dropped, everything in its folder is taken to be changed.
 const maxWatches = 4096
 
-// watches are the runs under way.
+// watches are the calls that run code now.
 type watches struct {
 	mu  sync.Mutex // guards all
 	all map[watchName]watch
@@ -41,7 +42,7 @@ type watchName struct {
 type watch struct {
 	folder string
 	since  time.Time
-	// steers is what git's settings said when the run began.
+	// steers is the digest of git's settings when the call began.
 	steers floodmark.Digest
 }
 
@@ -70,7 +71,8 @@ func (w *watches) end(s journal.Session, c floodmark.CallID) (watch, bool) {
 	return found, ok
 }
 
-// watchMargin is how long before a call changes count as its own: file systems round times.
+// watchMargin is subtracted from the time a call began when its changes are looked up, because file
+// systems round times.
 const watchMargin = 2 * time.Second
 
 // altered returns what a call changed on the disk; nil if the disk was not watched.
@@ -83,7 +85,8 @@ func (m *Monitor) altered(ctx context.Context, s journal.Session, ev hook.Event)
 		return nil
 	}
 	found := m.cfg.Disk.Changed(ctx, w.folder, w.since.Add(-watchMargin))
-	// Git writes its settings whenever a branch begins to follow a remote one.
+	// Git writes its settings whenever a branch begins to follow a remote branch. That alone is
+	// no change.
 	if file, says := m.cfg.Disk.Steers(w.folder); says == w.steers && !says.IsZero() {
 		found.Paths = slices.DeleteFunc(found.Paths, func(p string) bool { return p == file })
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// Concurrent events of one session share a flush of the journal. Each is judged on what those
-// before it wrote, though that is not durable yet; none is answered before its own facts and all
-// before them are. A session has at most one flush under way: events judged meanwhile collect for
-// the next. If a flush fails, so does all that depends on it, and the session is read again. See
-// docs/decisions/0002-journal-and-stores.md.
+// Concurrent events of one session share a flush of the journal. An event is judged on the facts of
+// the events before it, even if these facts are not durable yet. It is answered only when its own
+// facts and all earlier facts are durable. A session has at most one flush under way; events judged
+// meanwhile are collected for the next flush. If a flush fails, all events that depend on it fail,
+// and the session is read again. See docs/decisions/0002-journal-and-stores.md.
 
-// The bounds of one shared flush. A large one delays its first events; a larger event is written
-// alone.
+// The bounds of one shared flush, because a large flush delays its first events. An event that
+// exceeds them gets a flush of its own.
 const (
 	flushEntries = 1024
 	flushBytes   = 1 << 20
@@ -32,18 +32,19 @@ func unfounded() error {
 // errPanicked stands in for the error of a journal that panicked.
 var errPanicked = errors.New("the journal panicked")
 
-// A flush is what one session writes at once. The lock of the seats guards it until its write
-// starts; from then on it belongs to the writing goroutine.
+// A flush is what one session writes at once. The lock of the seats guards the batch until its
+// write starts; from then on the batch belongs to the writing goroutine.
 type flush struct {
 	batch journal.Batch
 	bytes int
-	// waiting is how many events wait for its outcome.
+	// waiting is the number of events that wait until this flush is durable.
 	waiting int
-	// carried is how many there were when its write began; later ones need not write it.
+	// carried is the value of waiting when the write began. Events that joined later wrote nothing
+	// into the flush.
 	carried int
-	lead    chan struct{} // tells one of them to write it
-	begun   chan struct{} // closed when nothing more goes in
-	done    chan struct{} // closed when err is what became of it
+	lead    chan struct{} // tells one of the waiting events to write the flush
+	begun   chan struct{} // closed when nothing more can be added
+	done    chan struct{} // closed when the write has ended and err is set
 	err     error
 }
 
@@ -51,8 +52,8 @@ func newFlush(b journal.Batch, bytes int) *flush {
 	return &flush{batch: b, bytes: bytes, waiting: 1, lead: make(chan struct{}, 1), begun: make(chan struct{}), done: make(chan struct{})}
 }
 
-// takes reports whether b can join f. No batch can follow one with a snapshot, which is of its last
-// entry.
+// takes reports whether b can be added to f. Nothing can be added after a snapshot, because a
+// snapshot must be of the last entry of its flush.
 func (f *flush) takes(b journal.Batch, bytes int) bool {
 	mine, more := f.batch.Records, b.Records
 	return len(mine) == 1 && len(more) == 1 && len(mine[0].Snapshot) == 0 &&
@@ -70,7 +71,7 @@ func (f *flush) add(b journal.Batch, bytes int) {
 	f.waiting++
 }
 
-// leaves reports whether f writes an artifact under one of these keys.
+// leaves reports whether f writes an artifact under one of the keys. A nil flush writes nothing.
 func (f *flush) leaves(keys []floodmark.Digest) bool {
 	if f == nil {
 		return false
@@ -113,7 +114,8 @@ func (t *seats) gather(ctx context.Context, s *seat, b journal.Batch) (f *flush,
 	}
 }
 
-// stall waits until a channel is closed, and then clears the stalled flag that the holder of s set.
+// stall waits until a channel is closed or ctx ends. It then clears the stalled flag that the
+// holder of s set.
 func (t *seats) stall(ctx context.Context, s *seat, until <-chan struct{}) (err error) {
 	select {
 	case <-until:
@@ -133,8 +135,8 @@ func (s *seat) begin(f *flush) {
 	close(f.begun)
 }
 
-// settled records how a flush ended and wakes its waiters. It returns the next flush if the caller
-// must write that one too.
+// settled records how a flush ended and wakes its waiters. If no event waits for the next flush any
+// more, it returns that flush and the caller must write it, too.
 func (t *seats) settled(s *seat, f *flush, err error) (mine *flush) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -213,7 +215,7 @@ func (t *seats) join(s *seat) (*flush, error) {
 	return f, nil
 }
 
-// failures is how many flushes of s failed.
+// failures returns how many flushes of s failed.
 func (t *seats) failures(s *seat) uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -227,14 +229,14 @@ func (t *seats) founded(s *seat) bool {
 	return s.broken == s.basis
 }
 
-// leaving reports whether a flush of s writes an artifact under one of these keys.
+// leaving reports whether a flush of s writes an artifact under one of the keys.
 func (t *seats) leaving(s *seat, keys []floodmark.Digest) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return s.flushing.leaves(keys) || s.next.leaves(keys)
 }
 
-// settle waits until a flush is durable, and writes it itself if no other goroutine does. If ctx
+// settle waits until a flush is durable, or writes it if the caller leads or is told to. If ctx
 // ends while another goroutine writes, the outcome stays unknown.
 func (m *Monitor) settle(ctx context.Context, s *seat, f *flush, lead bool) error {
 	if !lead {
@@ -254,7 +256,8 @@ func (m *Monitor) settle(ctx context.Context, s *seat, f *flush, lead bool) erro
 	return f.err
 }
 
-// flush writes f. Other events share it, so it continues after the caller's ctx ends.
+// flush writes f. Other events share f, so the write continues after the caller's ctx ends. It
+// returns what [seats.settled] returns.
 func (m *Monitor) flush(ctx context.Context, s *seat, f *flush) (next *flush) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.cfg.Limits.Deadline)
 	defer cancel()
@@ -264,7 +267,7 @@ func (m *Monitor) flush(ctx context.Context, s *seat, f *flush) (next *flush) {
 	return nil
 }
 
-// bytesOf is about what a batch takes.
+// bytesOf returns about how many bytes a batch takes.
 func bytesOf(b journal.Batch) (n int) {
 	for _, r := range b.Records {
 		n += len(r.Snapshot)

@@ -70,9 +70,9 @@ func (m *Monitor) handle(ctx context.Context, s journal.Session, ev hook.Event) 
 }
 
 // consult asks the auditor while other events may write to the session, and judges the call again
-// with the opinion. An opinion holds only for the exact case that was shown: if the case has
-// changed, the auditor is asked again, or in the last round a person. The opinion is kept for a
-// later round about the same call.
+// with the opinion. An opinion is valid only for exactly the case that the auditor was shown. If
+// the case has changed meanwhile, the auditor is asked again; in the last round a person is asked
+// instead. The case and the opinion are kept in said, for a later round about the same call.
 func (m *Monitor) consult(ctx context.Context, s journal.Session, ev hook.Event, shown audit.Case, last bool, said *kernel.Hearing) (written, error) {
 	opinion := m.opinion(ctx, s, ev, shown)
 	said.Case, said.Opinion = &shown, opinion
@@ -119,15 +119,15 @@ func (m *Monitor) audit(ctx context.Context, from audit.Asker, c audit.Case) (o 
 		err = ctx.Err()
 	}
 	if o.Says == audit.Silent {
-		o.Reason = "" // its author is not known
+		o.Reason = "" // without an answer it is unknown who wrote the reason
 	}
 	return o, err
 }
 
-// ask sends a question to the approvers within its session's turn: each call that joins a question
-// brings a new code for all of it, so the codes go out in the order in which they were written.
-// Keepers get it before it is announced to people. The reply does not wait for the other approvers.
-// A failing channel changes nothing: the journal has the question.
+// ask sends a question to the approvers, in its session's turn. Each call that joins a question
+// replaces the code of the whole question, so the codes must be sent in the order in which they
+// were written. Keepers get the question first, and the reply waits for them but not for the other
+// approvers. If a channel fails, the question stays open in the journal.
 func (m *Monitor) ask(s journal.Session, t approval.Ticket, at time.Time) {
 	t.Tenant = s.Tenant // the kernel knows no tenants
 	if m.asked.add(s, t, at) {

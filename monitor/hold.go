@@ -9,9 +9,9 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// held are the questions that wait to be sent, each with its calls in order: behind one being sent,
-// or for the end of quiet hours. They are in memory only: after a restart the monitor finds them in
-// the journal, with the time they wait for.
+// held are the questions that wait to be sent, each with its calls in order. A call waits until an
+// earlier call of its question is sent, or until quiet hours end. They are in memory only; after a
+// restart the monitor finds them in the journal, with the time they wait for.
 type held struct {
 	mu   sync.Mutex // guards wait
 	wait map[heldKey][]approval.Ticket
@@ -24,8 +24,8 @@ type heldKey struct {
 
 func newHeld() *held { return &held{wait: map[heldKey][]approval.Ticket{}} }
 
-// add queues a question behind earlier ones of the same ticket. It reports whether the queue was
-// empty: then the caller must start telling them.
+// add queues a call of a question behind earlier calls of the same question. It reports whether no
+// goroutine is sending them yet; the caller must then start one.
 func (h *held) add(k heldKey, t approval.Ticket) (first bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -34,7 +34,8 @@ func (h *held) add(k heldKey, t approval.Ticket) (first bool) {
 	return !behind
 }
 
-// next removes and returns the tickets to send now; empty means the queue is done.
+// next removes and returns the tickets to send now. It returns nil when the queue is empty, and then
+// ends it.
 func (h *held) next(k heldKey) []approval.Ticket {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -47,8 +48,8 @@ func (h *held) next(k heldKey) []approval.Ticket {
 	return list
 }
 
-// release sends a question to people, in the order of its calls: only the last code answers it. A
-// question answered in quiet hours is not sent.
+// release sends a question to people. It keeps the order of the question's calls, because only the
+// code that was made last answers it. A question that was closed during quiet hours is not sent.
 func (m *Monitor) release(k heldKey, to []approval.Approver) {
 	for list := m.held.next(k); list != nil; list = m.held.next(k) {
 		for _, t := range list {
@@ -62,11 +63,11 @@ func (m *Monitor) release(k heldKey, to []approval.Approver) {
 	}
 }
 
-// quiet waits until quiet hours are over by the clock, or the question is closed. It returns false
-// if the monitor stops before.
+// quiet waits until the time until, when quiet hours end, or until the question is closed. It
+// returns false if the monitor stops before.
 func (m *Monitor) quiet(k heldKey, until time.Time) bool {
 	for m.cfg.Now().Before(until) && m.asked.has(k.session, k.ticket) {
-		// The clock may be set, and a machine may sleep: poll it.
+		// Poll the clock, because it may be set and the machine may sleep.
 		timer := time.NewTimer(max(min(m.cfg.Limits.Poll, until.Sub(m.cfg.Now())), time.Millisecond))
 		select {
 		case <-m.life.Done():

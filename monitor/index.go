@@ -15,21 +15,21 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// An index says where values were seen in one session. It is built on the first lookup, because
-// many events need none, and from then on kept up to date, so that the next call need not wait for
-// it. It belongs to the holder of the seat.
+// An index finds where values were seen in one session. It is built on the first lookup, because
+// many events need none. From then on it is kept up to date, so that the next call need not wait.
+// It belongs to the holder of the seat.
 type index struct {
 	asked  bool
 	places *postings.Memory
-	// behind are contents that are not in it yet; bare are those without postings, with the nodes
-	// they stand at.
+	// behind are contents that are not indexed yet.
 	behind []placed
-	bare   map[floodmark.Digest][]floodmark.NodeID
-	// others are keys besides the session's own that contents in it were indexed under.
+	// bare has the nodes of each content without postings.
+	bare map[floodmark.Digest][]floodmark.NodeID
+	// others are keys, besides the session's own, that contents of the session were indexed under.
 	others []provenance.RingKey
 }
 
-// A placed is content at a node; postings may be known already.
+// A placed is content at a node. Its postings are nil if they are not known yet.
 type placed struct {
 	node     floodmark.NodeID
 	digest   floodmark.Digest
@@ -50,7 +50,7 @@ func (m *Monitor) newIndex(l *provenance.Ledger) *index {
 	return ix
 }
 
-// spill creates an unlinked file for the index of a long session. Where that is impossible, all
+// spill creates an unlinked file for the index of a long session. If it fails, the whole index
 // stays in memory.
 func (m *Monitor) spill() (postings.File, error) {
 	if m.cfg.SpillDir == "" {
@@ -65,7 +65,7 @@ func (m *Monitor) spill() (postings.File, error) {
 	return f, err
 }
 
-// size is about what it takes in memory.
+// size returns about how much memory the index takes.
 func (ix *index) size() int64 {
 	if ix == nil {
 		return 0
@@ -73,8 +73,8 @@ func (ix *index) size() int64 {
 	return ix.places.Bytes() + int64(len(ix.behind)+len(ix.bare))*placedBytes
 }
 
-// add records content at a node. If it has postings, earlier nodes with the same content that had
-// none get them, too.
+// add records content at a node. If the content has postings, earlier nodes with the same content
+// and no postings get them, too.
 func (ix *index) add(p placed) {
 	ix.behind = append(ix.behind, p)
 	if len(p.postings) == 0 {
@@ -114,8 +114,8 @@ func (f *finder) Find(h provenance.Hash, from floodmark.NodeID, most int) []floo
 	return spans
 }
 
-// also returns the keys besides the session's own that values have to be looked up under: contents
-// that other sessions saw first are indexed under theirs.
+// also returns the keys, besides the session's own, that values have to be looked up under. Content
+// that another session saw first may be indexed under that session's key.
 func (f *finder) also() ([]provenance.Key, error) {
 	if len(f.ix.behind) > 0 {
 		if err := f.fill(); err != nil {
@@ -129,8 +129,8 @@ func (f *finder) also() ([]provenance.Key, error) {
 	return list, nil
 }
 
-// fill indexes the contents that are behind: as stored under the session's own key, or else under
-// another one of the tenant.
+// fill indexes the contents that are not indexed yet. It takes their postings under the session's
+// own key or, if there are none, under another key of the tenant.
 func (f *finder) fill() error {
 	if err := f.take(f.keys.own); err != nil {
 		return err
@@ -187,7 +187,7 @@ func (f *finder) found(p *placed, k provenance.RingKey, ps provenance.Postings) 
 	}
 }
 
-// catchUp indexes the contents whose postings are known, or known to be none.
+// catchUp indexes the contents whose postings are known. Contents known to have none become bare.
 func (ix *index) catchUp() {
 	var fresh []postings.Placed
 	behind := ix.behind
@@ -225,8 +225,8 @@ func (m *Monitor) postings(ctx context.Context, tenant string, want []floodmark.
 	return got, nil
 }
 
-// contents caches the postings of contents across sessions, within a bound of bytes: a page that
-// many sessions read is indexed once.
+// contents caches the postings of contents across sessions, within a bound of bytes, so that a page
+// that many sessions read is indexed once.
 type contents struct {
 	limit int64
 
@@ -246,7 +246,7 @@ type content struct {
 	postings provenance.Postings
 }
 
-const contentBytes = 256 // of a content, besides its postings
+const contentBytes = 256 // the memory that a cached content takes besides its postings
 
 func (c content) size() int64 { return contentBytes + int64(len(c.postings))*16 }
 

@@ -10,13 +10,13 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A tenant may change its key. A session keeps the key it was created with. What it reads of other
-// sessions is recognised under all keys, so a change of keys loses no memory.
+// A tenant may change its key. A session keeps the key it was created with. What other sessions left
+// is looked up under all keys of the tenant, so nothing is forgotten when the key changes.
 
 // ErrNoKey says that the key a session was created with is missing here.
 var ErrNoKey = errors.New("monitor: the key this session was born with is not here")
 
-// keys are those one session is judged with: its own and all of its tenant.
+// keys are the keys that one session is judged with: its own key and all keys of its tenant.
 type keys struct {
 	provenance.Ring
 	own provenance.RingKey
@@ -52,7 +52,8 @@ func keysOf(r provenance.Ring, st *kernel.State) (keys, error) {
 	return keys{r, own}, nil
 }
 
-// seals is the key that seals what a session leaves behind: its own, unless that is a former key.
+// seals returns the key that seals what a session leaves behind. That is the session's own key or,
+// if that is a former key, the tenant's current one.
 func (k keys) seals() provenance.RingKey {
 	if born, ok := k.Born(); ok && k.own.Former {
 		return born
@@ -60,9 +61,9 @@ func (k keys) seals() provenance.RingKey {
 	return k.own
 }
 
-// places returns the keys under whose names a word is stored: the key that sealed it, and all older
-// ones that are not former. A node without the newer key finds the word under an older name, cannot
-// open it, and refuses. A node that can open a word knows all its names.
+// places returns the keys that an artifact is stored under: the key that sealed it, and all older
+// keys that are not former. So a node that lacks the newer key finds the artifact under an older
+// key, cannot open it, and refuses. A node that can open it knows all keys it is stored under.
 func (k keys) places(sealed provenance.RingKey) []provenance.RingKey {
 	list := []provenance.RingKey{sealed}
 	for _, o := range k.Keys {
@@ -76,8 +77,9 @@ func (k keys) places(sealed provenance.RingKey) []provenance.RingKey {
 	return list
 }
 
-// postingsName returns the name of a content's index made under a key. It takes the key to compute:
-// otherwise a text whose digest equals that name could take the index's place.
+// postingsName returns the name under which the index of a content is stored. The name can be
+// computed only with the key; otherwise a text whose digest equals the name could take the index's
+// place.
 func postingsName(key provenance.RingKey, d floodmark.Digest) floodmark.Digest {
 	if key.Name == "" {
 		return d

@@ -11,8 +11,9 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// read folds a session from the journal without taking its seat, and checks every entry against the
-// chain. A broken chain is read twice: the session may be erased during the first read.
+// read rebuilds a session from the journal without taking its seat, and checks every entry against
+// the chain. If the chain is broken it reads again, because the session may have been erased during
+// the first read.
 func (m *Monitor) read(ctx context.Context, s journal.Session, ring provenance.Ring) (memory, error) {
 	mem, err := m.readOnce(ctx, s, ring)
 	if errors.Is(err, journal.ErrBroken) {
@@ -35,7 +36,7 @@ func (m *Monitor) readOnce(ctx context.Context, s journal.Session, ring provenan
 		}
 	}
 	mem, refused := restore(start, s, ring)
-	through := start.Link // the entries must reach or pass it
+	through := start.Link // the entries must reach this link
 	if mem.state == nil {
 		mem = beginning(start)
 	}
@@ -63,11 +64,11 @@ func (m *Monitor) readOnce(ctx context.Context, s journal.Session, ring provenan
 	return mem, nil
 }
 
-// forceSnapshot is more facts than any session goes without a snapshot.
+// forceSnapshot is a number of facts after which every session gets a snapshot.
 const forceSnapshot = 1 << 30
 
-// restore opens the newest snapshot. Without a usable one there is no state; the error says that
-// the snapshot does not verify.
+// restore opens the newest snapshot. The memory has no state if there is no snapshot or if it is in
+// another format. An error means that the snapshot does not verify.
 func restore(start journal.Start, s journal.Session, ring provenance.Ring) (memory, error) {
 	if len(start.Snapshot) == 0 {
 		return memory{}, nil
@@ -86,7 +87,7 @@ func restore(start journal.Start, s journal.Session, ring provenance.Ring) (memo
 	return memory{state: state, link: start.Link, stone: start.Tombstone, kept: state.Ledger.Len()}, nil
 }
 
-// beginning is the state of a session before its first entry, or behind its tombstone.
+// beginning returns the state of a session before its first entry, or after its tombstone.
 func beginning(start journal.Start) memory {
 	if t := start.Tombstone; t != nil {
 		return memory{state: kernel.Forgotten(t.Mark), link: t.Link, stone: t}

@@ -22,15 +22,15 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// A Config is all a monitor is made of. Fields not described as optional are required.
+// A Config is all that a monitor is built from. Fields not described as optional are required.
 type Config struct {
 	// Journal keeps the facts. The caller closes it after the monitor.
 	Journal journal.Journal
 	// Rules returns the current rules. They may change between events.
 	Rules func() kernel.Rules
-	// RulesOf is optional: the current rules of one session, where they differ by session. Root is
-	// the session that it descends from, or itself, so that a sub-agent is judged by the same rules
-	// as the session that began it.
+	// RulesOf is optional and called instead of Rules if rules differ by session. It returns the
+	// current rules of session s. Root is the session that s descends from, or s itself, so that a
+	// sub-agent is judged by the same rules as the session that began it.
 	RulesOf func(s journal.Session, root floodmark.SessionID) kernel.Rules
 	// Key returns a tenant's key. It is called for every event.
 	Key func(tenant string) (provenance.Key, error)
@@ -49,25 +49,26 @@ type Config struct {
 	// Erased is optional: it verifies a tombstone before its mark is used. After an error the
 	// session is refused.
 	Erased func(journal.Tombstone) error
-	// Machine names the machine whose files the agents work on, where sessions of several machines
-	// share a journal. Disk is optional: that machine's disk.
+	// Machine names the machine whose files the agents work on. It is needed only if sessions of
+	// several machines share a journal.
 	Machine string
-	Disk    Disk
+	// Disk is optional: the disk of that machine.
+	Disk Disk
 	// Questions is optional: how many questions of a tenant may be open here; zero means any
 	// number. A call that would ask one more is refused.
 	Questions func(tenant string) int
-	// MayAnswer is optional: whether a member of some groups may answer a question of a session's
-	// agent about these tools; no tools means about any.
+	// MayAnswer is optional. It reports whether a member of the groups may answer a question of a
+	// session's agent about the tools. No tools means that the question may concern any tool.
 	MayAnswer func(groups []string, s journal.Session, agent string, tools []floodmark.ToolRef) bool
-	// Now is the clock, NewCode and NewTicket draw from a cryptographic source.
+	// Now is the clock. NewCode and NewTicket draw from a cryptographic source.
 	Now       func() time.Time
 	NewCode   func() string
 	NewTicket func() floodmark.TicketID
 	// Observe is optional: it is called after an event is durable. It must not block and must not
 	// call the monitor.
 	Observe func(Observation)
-	// SpillDir is optional: a folder for unlinked files, which take what does not fit into memory
-	// of a long session's index. Without it all stays in memory.
+	// SpillDir is optional: a folder for unlinked files, which take the part of a long session's
+	// index that exceeds Limits.IndexPlaces. Without it the whole index stays in memory.
 	SpillDir string
 	// Limits may be left zero.
 	Limits Limits
@@ -93,10 +94,10 @@ const (
 	maxPending       = 4096     // questions remembered for [Monitor.Pending]
 	maxIncidentBytes = 4096     // of an incident's text: it is a sentence
 	maxSnapshotBytes = 16 << 20 // a batch takes 64 MiB in all
-	largeSession     = 1 << 14  // sources from which on they are taken to be what is too large
-	maxAudits        = 3        // opinions asked on one call whose session keeps moving
-	maxVerifies      = 3        // and as many rounds of verifiers
-	maxFlights       = 1024     // requests whose caller could not wait for the answer
+	largeSession     = 1 << 14  // sources from which on no other snapshot is tried after one that was too large
+	maxAudits        = 3        // opinions asked on one call while its session keeps changing
+	maxVerifies      = 3        // rounds of verifiers for one call while its session keeps changing
+	maxFlights       = 1024     // requests to gates whose caller could not wait for the answer
 	maxGateAtOnce    = 8        // requests to one gate by one session: an agent has a few calls at once
 	postingsAtOnce   = 512      // contents asked of the journal in one call
 )

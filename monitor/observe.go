@@ -9,29 +9,29 @@ import (
 )
 
 // An Observation is one processed event, for monitoring. It is reported after the facts are
-// durable, or after the refusal is certain. Entries hold what facts hold, so also the owner's
-// words; nothing here holds a code.
+// durable, or after the refusal is certain. Entries contain the facts, so also the owner's words;
+// no field contains a code.
 type Observation struct {
 	Session journal.Session
 	Agent   string
 	Point   hook.Point // empty for an owner's command or an incident
-	// Entries are what was written to the session, Link the last of it, and Mark the session's mark
-	// now.
+	// Entries were written to the session. Link is the session's last entry after that, and Mark
+	// its mark.
 	Entries []journal.Entry
 	Link    journal.Link
 	Mark    floodmark.Label
-	// Verdict and Ticket are the reply's. With Err the reply was zero.
+	// Verdict and Ticket are those of the reply. If Err is set, the reply was the zero Reply.
 	Verdict floodmark.Verdict
 	Ticket  floodmark.TicketID
-	// Err is why there was no answer. Warning is an error beside a valid answer: an approver that
-	// could not be reached.
+	// Err is why there was no answer. Warning is an error that does not change the answer, such as
+	// an approver that could not be reached.
 	Err, Warning error
-	// Cold says that the session was read from the journal; Conflicts how often another writer came
-	// first.
-	Cold      bool
+	// Cold says that the session was read from the journal.
+	Cold bool
+	// Conflicts is how often another node wrote to the session first.
 	Conflicts int
-	// How long it took to get the session's turn, to recall it, to judge, and
-	// to make it durable; in all tries together.
+	// These are the times, summed over all tries, that it took to get the session's turn, to load
+	// the session, to judge the event, and to make the facts durable.
 	Waited, Loaded, Judged, Wrote time.Duration
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// Pauses is the session of every tenant that keeps what its owner paused. No
-// agent can write to it.
+// Pauses is the session of every tenant that records what its owner paused. No agent can write to
+// it.
 const Pauses floodmark.SessionID = "floodmark/pauses"
 
 // maxPauses bounds the pauses of a tenant that are not ended.
@@ -80,8 +80,8 @@ func (m *Monitor) notePause(ctx context.Context, tenant string, what func(*kerne
 	return err
 }
 
-// Paused returns the pauses of a tenant that were not ended, including expired ones: what those let
-// through must still be reported.
+// Paused returns the pauses of a tenant that were not ended. That includes expired pauses, because
+// what they let through must still be reported.
 func (m *Monitor) Paused(ctx context.Context, tenant string) ([]floodmark.Pause, error) {
 	if err := m.begin(); err != nil {
 		return nil, refuse(err)
@@ -98,14 +98,14 @@ func (m *Monitor) Paused(ctx context.Context, tenant string) ([]floodmark.Pause,
 	return list, nil
 }
 
-// PauseHolds reports whether a pause that was read here holds now. A pause once seen expired stays
-// expired, even if the clock is set back.
+// PauseHolds reports whether a pause that was read here is in effect now. A pause once seen expired
+// stays expired, even if the clock is set back.
 func (m *Monitor) PauseHolds(tenant string, p floodmark.Pause) bool {
 	now := m.cfg.Now()
 	return m.pauses.Holds(tenant, p, now.Round(0).UTC(), now)
 }
 
-// Pausing returns how many of the pauses read here hold.
+// Pausing returns how many of the pauses that were read here are in effect.
 func (m *Monitor) Pausing() int {
 	n := 0
 	for _, tenant := range m.pauses.Tenants() {
@@ -121,8 +121,8 @@ func (m *Monitor) Pausing() int {
 // PausedTenants returns the tenants with pauses that were read and not ended.
 func (m *Monitor) PausedTenants() []string { return m.pauses.Tenants() }
 
-// pauseOf returns the pause that holds longest for a session. A pause that cannot be read does not
-// hold: everything is enforced.
+// pauseOf returns, of the pauses in effect for a session, the one that ends last. If the pauses
+// cannot be read, it returns none and everything is enforced.
 func (m *Monitor) pauseOf(ctx context.Context, s journal.Session, ring provenance.Ring, at time.Time) floodmark.Pause {
 	now := m.cfg.Now()
 	if m.pauses.Stale(s.Tenant, now, m.cfg.Limits.Poll) {
@@ -158,12 +158,12 @@ func (m *Monitor) readPauses(ctx context.Context, tenant string, ring provenance
 }
 
 const (
-	lastWritten = 64              // sessions whose last entry is looked at for its time
-	clockDrift  = 2 * time.Minute // a smaller step back is a correction
+	lastWritten = 64              // how many sessions are compared with the clock, by their last entry
+	clockDrift  = 2 * time.Minute // a clock that is set back by less was only corrected
 )
 
-// setBack reports whether the clock is behind the time of the last write, so that setting a clock
-// back does not extend observation, even across restarts.
+// setBack reports whether the clock is behind the time of the last write. So a pause that only
+// observes cannot be extended by setting the clock back, even across restarts.
 func (m *Monitor) setBack(ctx context.Context, tenant string) (bool, error) {
 	latest, n := m.cfg.Now().Add(clockDrift).UnixNano(), 0
 	for h, err := range m.cfg.Journal.Recent(ctx, tenant) {
@@ -178,11 +178,11 @@ func (m *Monitor) setBack(ctx context.Context, tenant string) (bool, error) {
 }
 
 // A tenant's pauses expire from the cache for all its concurrent events at once. One event reads
-// them and the others wait: a busy node would otherwise send its database hundreds of identical
-// queries.
+// them again while the others wait; a busy node would otherwise send its database hundreds of
+// identical queries.
 
-// refreshPauses reads a tenant's pauses, or waits for a read already under way. A read that began
-// before the latest write here does not count. After a failed read, every waiter tries again
+// refreshPauses reads a tenant's pauses, or waits for a read already under way. It does not wait
+// for a read that began before the latest write here. After a failed read, every waiter tries again
 // itself.
 func (m *Monitor) refreshPauses(ctx context.Context, tenant string, ring provenance.Ring) error {
 	r, mine := m.pauses.Begin(tenant)

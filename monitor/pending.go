@@ -16,17 +16,18 @@ import (
 type Pending struct {
 	Session journal.Session
 	Ticket  floodmark.TicketID
-	// Questions are its calls that were asked here, and Calls how many it holds: an approval by
-	// ticket must name that number. Seen is a digest of what they show; see [approval.Open.Seen].
+	// Questions are the calls of the ticket that were asked here.
 	Questions []approval.Question
-	Calls     int
-	Seen      string
-	Expires   time.Time
+	// Calls is the number of all calls of the ticket. An approval by ticket must name this number.
+	Calls int
+	// Seen is a digest of what the calls show; see [approval.Open.Seen].
+	Seen    string
+	Expires time.Time
 }
 
 // Pending returns the open questions of a tenant that were asked here, the first to expire first.
-// Other nodes, and this one before a restart, may have asked more: [Monitor.View] shows those of a
-// session, and [Monitor.Words] their text.
+// It does not know the questions of other nodes, or of this node before a restart. [Monitor.View]
+// shows all questions of a session, and [Monitor.Words] returns their text.
 func (m *Monitor) Pending(tenant string) []Pending {
 	return m.asked.of(tenant, m.cfg.Now())
 }
@@ -43,7 +44,7 @@ func (m *Monitor) mayAsk(s journal.Session, t *approval.Ticket, at time.Time) er
 	return nil
 }
 
-// questions are those asked here and not known to be answered.
+// questions are the questions that were asked here and are not known to be closed.
 type questions struct {
 	mu    sync.Mutex // guards all below
 	open  map[journal.Session][]Pending
@@ -52,7 +53,8 @@ type questions struct {
 
 func newQuestions() *questions { return &questions{open: map[journal.Session][]Pending{}} }
 
-// add records a question, or one more call of one, and reports whether it is new.
+// add records a question, or one more call of a known question. It reports whether the question is
+// new.
 func (q *questions) add(s journal.Session, t approval.Ticket, at time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -65,7 +67,7 @@ func (q *questions) add(s journal.Session, t approval.Ticket, at time.Time) bool
 		same := func(o approval.Question) bool {
 			return o.Action.Tool == t.Call.Action.Tool && o.Action.ArgsDigest == t.Call.Action.ArgsDigest
 		}
-		p.Questions = append(slices.DeleteFunc(p.Questions, same), t.Call) // this list is not shared
+		p.Questions = append(slices.DeleteFunc(p.Questions, same), t.Call) // callers of Pending have a copy
 		p.Calls, p.Seen, p.Expires = t.Calls, t.Seen, t.Expires
 		return false
 	}
@@ -100,8 +102,9 @@ func (q *questions) expire(s journal.Session, t floodmark.TicketID, at time.Time
 	return q.count < before
 }
 
-// makeRoom drops the expired questions, or else the eighth that expires first: scanning all of them
-// for every new one would block other sessions on a busy node. The journal still has them.
+// makeRoom drops the expired questions. If that is not enough, it drops the eighth of the questions
+// that expires first, so that it need not scan all questions again for the next one: that would
+// block other sessions on a busy node. The journal still has the dropped questions.
 func (q *questions) makeRoom(at time.Time) {
 	q.forgetUntil(at)
 	if q.count < maxPending {
@@ -117,7 +120,7 @@ func (q *questions) makeRoom(at time.Time) {
 	q.forgetUntil(ends[len(ends)/8])
 }
 
-// forgetUntil drops questions that have expired at a time.
+// forgetUntil drops the questions that expire at a time or before.
 func (q *questions) forgetUntil(t time.Time) {
 	for s := range q.open {
 		q.keep(s, func(p Pending) bool { return t.Before(p.Expires) })

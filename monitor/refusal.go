@@ -17,20 +17,20 @@ var (
 	ErrClosed = errors.New("monitor: closed")
 	// ErrNoSession says that a session is unknown.
 	ErrNoSession = errors.New("monitor: no such session")
-	// ErrNoTenant says that a tenant has no key, so that nothing of it is judged or shown.
+	// ErrNoTenant says that a tenant has no key, so that none of its sessions is judged or shown.
 	ErrNoTenant = errors.New("monitor: no such tenant")
 	// ErrNoTicket says that a session has no such question.
 	ErrNoTicket = errors.New("monitor: no such question")
 	// ErrQuestions says that a tenant has too many open questions.
 	ErrQuestions = errors.New("monitor: too many questions")
-	// ErrPanic says that judging panicked: a bug of ours.
+	// ErrPanic says that judging panicked, which is a bug of Floodmark.
 	ErrPanic = errors.New("monitor: judging panicked")
 	// ErrChildExists says that a sub-agent's session already exists.
 	ErrChildExists = errors.New("monitor: the sub-agent's session exists already")
 )
 
 // A Refusal is why an event got the zero reply, or a command no answer. Reason says what went wrong
-// and Hint what to do, both for people and without content.
+// and Hint what to do. Both are for people, and contain none of the session's content.
 type Refusal struct {
 	Reason, Hint string
 	// Err is the cause, for programs.
@@ -47,7 +47,7 @@ func (r *Refusal) Error() string {
 // Unwrap returns the cause.
 func (r *Refusal) Unwrap() error { return r.Err }
 
-// refuse words a failure. Nil stays nil.
+// refuse returns a failure as a [Refusal], or nil for nil.
 func refuse(err error) error {
 	if err == nil {
 		return nil
@@ -61,7 +61,7 @@ func refuse(err error) error {
 	return &Refusal{Reason: "this could not be judged or recorded", Hint: "Look at «floodmark status»: is there room on the disk, and does the journal answer?", Err: err}
 }
 
-// misread words an event or a command that is itself invalid.
+// misread returns the [Refusal] of an event or a command that is itself invalid.
 func misread(err error) error {
 	if r := worded(err); r != nil {
 		return r
@@ -110,7 +110,7 @@ func wordings() []wording {
 	}
 }
 
-// broken returns an error that a session is not as it was written.
+// broken returns the error for a session that is not as it was written.
 func broken(s journal.Session, why string) error {
 	return fmt.Errorf("%w: session %s: %s", journal.ErrBroken, s, why)
 }

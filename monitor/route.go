@@ -17,8 +17,8 @@ var ErrNotYours = errors.New("monitor: another group answers this")
 
 type groupsKey struct{}
 
-// AsMember adds the groups of the person giving a command to ctx. Only a caller that has proved
-// them may do so; without it the person is in no group.
+// AsMember adds the groups of the person who gives a command to ctx. The caller must have verified
+// that the person is in these groups. Without AsMember the person is in no group.
 func AsMember(ctx context.Context, groups ...string) context.Context {
 	return context.WithValue(ctx, groupsKey{}, groups)
 }
@@ -29,8 +29,8 @@ func groupsOf(ctx context.Context) []string {
 	return groups
 }
 
-// step judges an event. A code that the owner types into a conversation answers a question, too;
-// its author there is in no group.
+// step judges an event. A code that the owner types into a conversation answers a question, too; as
+// its author the owner is in no group.
 func (m *Monitor) step(st *kernel.State, r kernel.Rules, in kernel.Input, s journal.Session) (kernel.Output, error) {
 	ev := &in.Event
 	if m.cfg.MayAnswer != nil && ev.Point == hook.MessageReceived && ev.Origin.IsOwner && ev.Origin.Kind == floodmark.FromSender {
@@ -43,9 +43,8 @@ func (m *Monitor) step(st *kernel.State, r kernel.Rules, in kernel.Input, s jour
 	return kernel.Step(st, r, in)
 }
 
-// route refuses an answer that the settings do not let these groups give. It looks at the question
-// in the same state that the answer is judged by. Commands that only withdraw something need no
-// group.
+// route refuses an answer that the settings do not let the groups give. It looks up the question in
+// the state that the answer is judged on. Commands that only withdraw something need no group.
 func (m *Monitor) route(groups []string, s journal.Session, st *kernel.State, in kernel.Input, cmd approval.Command) error {
 	if m.cfg.MayAnswer == nil {
 		return nil

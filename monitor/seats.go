@@ -21,12 +21,11 @@ type seat struct {
 	held    bool
 	stalled bool            // the holder waits for a flush
 	waiting []chan struct{} // the next turns, in order
-	charged int64           // what the cache counts for it
-	place   *list.Element   // among the seats, the last used first
-	// flushing is being written, next collects what is judged meanwhile; broken counts failed
-	// flushes.
+	charged int64           // the bytes that the cache counts for this seat
+	place   *list.Element   // of this seat in seats.order
+	// flushing is the flush being written; next collects the events that are judged meanwhile.
 	flushing, next *flush
-	broken         uint64
+	broken         uint64 // how many flushes failed
 
 	// These belong to the holder of the seat.
 	memory
@@ -34,36 +33,36 @@ type seat struct {
 	readings *kernel.Readings // of the owner's words
 }
 
-// A memory is the known state of a session: the fold of its entries up to link. The zero memory is
-// unknown.
+// A memory is the known state of a session after its entries up to link. The zero memory means that
+// the state is unknown.
 type memory struct {
 	state *kernel.State
 	link  journal.Link
 	stone *journal.Tombstone
 	since int  // facts after the newest snapshot
 	kept  int  // sources in the newest snapshot
-	large bool // for a snapshot: it only grows, and each try takes memory for all of it
-	// seen are incidents of reading it, to be written with its next facts.
+	large bool // too large for a snapshot; it only grows, and each try takes memory for all of it
+	// seen are incidents found while reading the session, to be written with its next facts.
 	seen []floodmark.IncidentSeen
-	// basis is how many flushes of the seat had failed when it was read: after one more it may hold
-	// facts that were never written.
+	// basis is how many flushes of the seat had failed when the session was read. After another
+	// failure the state may contain facts that were never written.
 	basis uint64
 
-	sized, words int // how many of the owner's words were counted, and their bytes
+	sized, words int // how many of the owner's texts size has counted, and their bytes
 }
 
 // drop forgets the session: the next event reads it again.
 func (s *seat) drop() { s.memory, s.index, s.readings = memory{}, nil, nil }
 
-// What a session takes in memory, measured and rounded up: with little in it,
-// for each source, and for each byte the owner typed.
+// The memory that a session takes, measured and rounded up.
 const (
-	seatBytes   = 12 << 10
-	sourceBytes = 512
-	wordFactor  = 4
+	seatBytes   = 12 << 10 // with little in it
+	sourceBytes = 512      // for each source
+	wordFactor  = 4        // for each byte the owner typed
 )
 
-// size is about what a seat takes. The owner's words are only added to.
+// size returns about how much memory a seat takes. It counts each of the owner's texts once, because
+// no text is ever changed or removed.
 func (s *seat) size() int64 {
 	if s.state == nil {
 		return 0
@@ -126,8 +125,8 @@ func (t *seats) enter(ctx context.Context, id journal.Session, again bool) (*sea
 	}
 }
 
-// behind returns how many events wait, for their turn or for a flush, including those that write
-// nothing.
+// behind returns how many events wait for their turn or for a flush to be written. That includes
+// events that joined a flush and write nothing themselves.
 func (s *seat) behind() int {
 	n := len(s.waiting)
 	if s.stalled {
@@ -142,7 +141,7 @@ func (s *seat) behind() int {
 	return n
 }
 
-// giveUp leaves the queue. A turn that came at the same moment is passed on.
+// giveUp leaves the queue. If the turn came at the same moment, giveUp passes it on.
 func (t *seats) giveUp(s *seat, turn chan struct{}) {
 	t.mu.Lock()
 	at := slices.Index(s.waiting, turn)
@@ -155,7 +154,7 @@ func (t *seats) giveUp(s *seat, turn chan struct{}) {
 	}
 }
 
-// leave hands a seat to the next waiter, or else keeps or drops its memory.
+// leave gives a seat to the next waiter. Without a waiter the seat stays cached if there is room.
 func (t *seats) leave(s *seat) {
 	size := s.size()
 	t.mu.Lock()
@@ -172,8 +171,8 @@ func (t *seats) leave(s *seat) {
 	t.tidy(s)
 }
 
-// tidy drops s if nothing is known of it, and the oldest others above the limit. A seat that is
-// held, or being written, stays.
+// tidy drops s if it has no known state. While the cache is above its limit, it also drops the seats
+// that were used least recently. A seat that is held, or being written, stays.
 func (t *seats) tidy(s *seat) {
 	if s.free() && s.charged == 0 {
 		t.remove(s)

@@ -17,7 +17,7 @@ import (
 // the session is read from its entries.
 const (
 	snapshotFormat = 5
-	formerFormat   = 4 // without the turns of what was said; 3 without how rounds are counted
+	formerFormat   = 4 // had no turns of what was said; format 3 did not have how rounds are counted
 	snapshotHead   = 1 + sha256.Size
 )
 
@@ -29,8 +29,8 @@ func sealSnapshot(key provenance.Key, s journal.Session, link journal.Link, stat
 	return append(sealed, state...)
 }
 
-// openSnapshot returns the state in a snapshot that was sealed for exactly this place, with the
-// name of its key; nil for one in another format.
+// openSnapshot returns the state in a snapshot that was sealed for exactly this session and entry,
+// and the name of the key that sealed it. For a snapshot in another format the state is nil.
 func openSnapshot(ring provenance.Ring, s journal.Session, link journal.Link, sealed []byte) (key string, state []byte, err error) {
 	if len(sealed) > 0 && (sealed[0] != 0 && sealed[0] <= formerFormat || sealed[0] > snapshotFormat) {
 		return "", nil, nil

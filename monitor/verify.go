@@ -15,7 +15,7 @@ import (
 )
 
 // verify asks the gates about a call while other events may write to the session, then judges the
-// call again with their answers. The wait is durable before anything outside learns of it.
+// call again with their answers. That the call waits for gates is durable before a gate is asked.
 func (m *Monitor) verify(ctx context.Context, s journal.Session, ev hook.Event, asking kernel.Asking, h kernel.Hearing) (written, error) {
 	h.Asked, h.Answers = asking, m.gather(ctx, s, asking)
 	return m.write(ctx, job{session: s, event: ev, judge: func(st *kernel.State, r kernel.Rules, in kernel.Input) (kernel.Output, error) {
@@ -60,7 +60,7 @@ func (m *Monitor) gather(ctx context.Context, s journal.Session, asking kernel.A
 // timeToWrite is the part of an agent's time that is kept for recording the answers.
 const timeToWrite = time.Second
 
-// short is a duration as people write it.
+// short returns a duration as people write it.
 func short(d time.Duration) string {
 	if d < time.Second {
 		return fmt.Sprintf("%d ms", d.Milliseconds())
@@ -68,8 +68,8 @@ func short(d time.Duration) string {
 	return fmt.Sprintf("%.0f s", d.Seconds())
 }
 
-// A flight is one request to a gate. It continues after its caller ran out of time: its answer then
-// counts once, for a retry of the same call.
+// A flight is one request to a gate. It continues after its caller ran out of time; its answer can
+// then be used once, by a retry of the same call.
 type flight struct {
 	key     flightKey
 	request verify.Request
@@ -79,8 +79,8 @@ type flight struct {
 	left    time.Time // when the last waiter left
 }
 
-// A flightKey identifies the calls an answer is valid for: one session's call with exactly these
-// arguments.
+// A flightKey identifies the calls that an answer of a gate is valid for: calls of one session with
+// the same tool and exactly the same arguments.
 type flightKey struct {
 	session journal.Session
 	gate    string
@@ -125,7 +125,7 @@ func (m *Monitor) fly(s journal.Session, g verify.Gate, r verify.Request) *fligh
 	return f
 }
 
-// ask waits for the answer. An approval that comes too late is dropped.
+// ask waits for the answer, and drops an answer that comes after ctx ended.
 func (f *flight) ask(ctx, life context.Context, v verify.Verifier, limit time.Duration) {
 	defer func() {
 		if recover() != nil {
@@ -146,8 +146,8 @@ func (f *flight) ask(ctx, life context.Context, v verify.Verifier, limit time.Du
 	}
 }
 
-// stopped is a failure that failMode cannot excuse: otherwise stopping the monitor would let any
-// call pass.
+// stopped returns a failure that failMode cannot excuse, because otherwise any call would pass while
+// the monitor stops.
 func stopped() *verify.Failure {
 	return &verify.Failure{Kind: verify.Stopped, Text: "the monitor is being stopped"}
 }
@@ -168,8 +168,8 @@ func newFlights() *flights {
 	return &flights{open: map[flightKey]*flight{}, busy: map[flightKey]int{}}
 }
 
-// begin reserves room for one more request, if there is any: flooding a gate must not be a way to
-// silence it.
+// begin reserves room for one more request to a gate, and reports whether there was any. The limit
+// is per session, so that one session cannot block a gate by flooding it.
 func (fs *flights) begin(key flightKey) bool {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -194,7 +194,7 @@ func (fs *flights) end(key flightKey) {
 // lateFor is how long a late answer may be used by a retry of the refused call.
 const lateFor = 10 * time.Minute
 
-// take returns the abandoned request about exactly this, once.
+// take removes and returns the abandoned request about exactly the same call; nil if there is none.
 func (fs *flights) take(key flightKey, r verify.Request, now time.Time) *flight {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -210,8 +210,8 @@ func (fs *flights) take(key flightKey, r verify.Request, now time.Time) *flight 
 	return f
 }
 
-// leave keeps an abandoned request for a retry: one per key and at most maxFlights in all; any
-// more are cancelled.
+// leave keeps an abandoned request for a retry, one per key and at most maxFlights in all. It
+// cancels any further request.
 func (fs *flights) leave(f *flight, now time.Time) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// A View is a session as it stands in the journal. It belongs to the caller.
+// A View is a session as it is in the journal. It belongs to the caller.
 type View struct {
 	Session journal.Session
 	State   *kernel.State
@@ -34,8 +34,8 @@ func (m *Monitor) View(ctx context.Context, s journal.Session) (View, error) {
 	return View{Session: s, State: mem.state, Link: mem.link, Erased: mem.stone}, nil
 }
 
-// MarkAt returns the mark of a session at exactly one entry, or [journal.ErrConflict] if that is
-// not the last entry any more. It is a [journal.MarkOf]: an erased session keeps its mark.
+// MarkAt returns the mark of a session if at is its last entry, and otherwise
+// [journal.ErrConflict]. It is a [journal.MarkOf], because an erased session keeps its mark.
 func (m *Monitor) MarkAt(ctx context.Context, s journal.Session, at journal.Link) (floodmark.Label, error) {
 	v, err := m.View(ctx, s)
 	if err != nil {

@@ -24,9 +24,9 @@ type job struct {
 	judge func(*kernel.State, kernel.Rules, kernel.Input) (kernel.Output, error)
 	// ruleless jobs only record something: they work even without valid rules.
 	ruleless bool
-	// alone jobs keep the session until they are durable: people are told of them.
+	// alone jobs keep the session until they are durable, because people are told of them.
 	alone bool
-	// again are questions to ask once more, as found by judging; usually nil.
+	// again points to the questions that judging found must be asked once more; usually nil.
 	again *[]approval.Ticket
 	// altered is what a call changed on the disk; nil if the disk was not watched.
 	altered *kernel.Altered
@@ -102,19 +102,19 @@ func (m *Monitor) turn(ctx context.Context, j job, o *Observation, clock *stopwa
 	return w, nil
 }
 
-// A passed is a job that was judged and waits to be written.
+// A passed tells what a job that was judged has to wait for.
 type passed struct {
 	flush *flush // nil if there is nothing to wait for
-	lead  bool   // the caller has to write it
+	lead  bool   // the caller has to write the flush
 	at    time.Time
 }
 
-// judged holds the seat for as long as a job is judged, and gives it back.
+// judged runs one try of a job with the seat held, and then gives the seat back.
 func (m *Monitor) judged(ctx context.Context, s *seat, j job, o *Observation, clock *stopwatch) (w written, p passed, err error) {
 	clean := false
 	defer func() {
 		if !clean {
-			s.drop() // it may hold facts that were never written
+			s.drop() // its state may contain facts that were never written
 		}
 		m.seats.leave(s)
 	}()
@@ -130,7 +130,7 @@ func (m *Monitor) judged(ctx context.Context, s *seat, j job, o *Observation, cl
 	return w, p, err
 }
 
-// recall loads the session into the seat. What is cached counts only while no flush that it depends
+// recall loads the session into the seat. The cached state is used only if no flush that it depends
 // on has failed.
 func (m *Monitor) recall(ctx context.Context, s *seat, ring provenance.Ring, o *Observation) error {
 	if s.state != nil && !m.seats.founded(s) {
@@ -167,7 +167,7 @@ func (m *Monitor) try(ctx context.Context, s *seat, j job, ring provenance.Ring,
 		return written{}, passed{}, err
 	}
 	clock.lap(&o.Loaded)
-	at := m.cfg.Now().Round(0).UTC() // as it is after having been written and read
+	at := m.cfg.Now().Round(0).UTC() // equal to the time that a reader of the journal gets
 	out, err := m.judge(ctx, s, j, key, at)
 	clock.lap(&o.Judged)
 	if err != nil {
@@ -195,7 +195,8 @@ func (m *Monitor) try(ctx context.Context, s *seat, j job, ring provenance.Ring,
 	return w, p, nil
 }
 
-// known tells waiters and approvers what is durable now.
+// known tells waiters and approvers about a job that is durable now, and begins to watch the disk if
+// the job lets a call run code.
 func (m *Monitor) known(s journal.Session, j job, w *written, at time.Time) {
 	if w.out.Ask != nil {
 		m.ask(s, *w.out.Ask, at)
@@ -214,12 +215,12 @@ func (m *Monitor) known(s journal.Session, j job, w *written, at time.Time) {
 	}
 }
 
-// judge calls the rules. After a panic in them, or a failed read of an index, their answer is
-// dropped.
+// judge calls the rules. If they panic, or if an index or artifact could not be read, their answer
+// is dropped.
 func (m *Monitor) judge(ctx context.Context, s *seat, j job, key keys, at time.Time) (out kernel.Output, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			out, err = kernel.Output{}, fmt.Errorf("%w in %s", ErrPanic, panicPlace()) // what it said may be content
+			out, err = kernel.Output{}, fmt.Errorf("%w in %s", ErrPanic, panicPlace()) // p may contain content
 		}
 	}()
 	find := &finder{ctx: ctx, m: m, tenant: s.session.Tenant, ix: s.index, keys: key}
@@ -259,7 +260,7 @@ func (m *Monitor) judge(ctx context.Context, s *seat, j job, key keys, at time.T
 	return out, nil
 }
 
-// rulesOf are the rules that a session is judged by now.
+// rulesOf returns the rules that a session is judged by now.
 func (m *Monitor) rulesOf(s journal.Session, root floodmark.SessionID) kernel.Rules {
 	if m.cfg.RulesOf != nil {
 		return m.cfg.RulesOf(s, root)
@@ -279,8 +280,8 @@ func panicPlace() string {
 	}
 }
 
-// childExists says whether a conflict is about the session of a new sub-agent.
-// Trying again would not help.
+// childExists returns [ErrChildExists] if a conflict is about the session of a new sub-agent, so
+// that trying again would not help.
 func (m *Monitor) childExists(ctx context.Context, j job) error {
 	if j.event.Point != hook.SubagentSpawned || j.event.Child == "" {
 		return nil
