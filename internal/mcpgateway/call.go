@@ -18,12 +18,12 @@ import (
 
 // A call is a request that is judged before it reaches the server.
 type call struct {
-	agent string // not empty: the catalog knows it as a tool of this agent
+	agent string // if not empty, the catalog has the call as a tool of this agent
 	call  hook.Call
 }
 
-// The tools by which the catalog knows what a gateway reads without a call of a
-// tool. They are those of [Agent].
+// The names, as tools of [Agent], under which the catalog has what a gateway reads without a call
+// of a server's tool.
 const (
 	asResource = "read_resource"
 	asListed   = "read_listed_resource"
@@ -62,8 +62,8 @@ type denied string
 
 func (d denied) Error() string { return string(d) }
 
-// refuse answers a request that was not forwarded. A model reads a tool's answer, so a refused call
-// becomes a tool's error where there is such a form.
+// refuse answers a request that was not forwarded. A refused call of a tool gets a tool's result
+// that says so, because models read these. Other requests get an error.
 func (r *relay) refuse(ctx context.Context, m *jsonrpc.Request, err error) {
 	line, ok := errors.AsType[denied](err)
 	if !ok {
@@ -125,8 +125,8 @@ func (r *relay) ours(tool string, what member, list []member) *call {
 	return &call{agent: Agent, call: hook.Call{ID: newID(), Name: tool, Args: object(args)}}
 }
 
-// beside returns what a request tells the server besides its subject. A state that the server gave
-// is no news to it.
+// beside returns what a request tells the server besides the value of the key what. It leaves out a
+// state that the server itself gave.
 func (r *relay) beside(list []member, what string) (told []member) {
 	for _, m := range list {
 		switch {
@@ -140,7 +140,7 @@ func (r *relay) beside(list []member, what string) (told []member) {
 	return told
 }
 
-// readComplete reads a completion: it tells the server what a person types.
+// readComplete reads a request to complete a text. It tells the server what a person types.
 func (r *relay) readComplete(ctx context.Context, list []member) (*call, error) {
 	args := []member{{"server", quoted(r.o.Server)}}
 	for _, m := range list {
@@ -167,11 +167,11 @@ func (r *relay) readComplete(ctx context.Context, list []member) (*call, error) 
 	return &call{agent: Agent, call: hook.Call{ID: newID(), Name: asComplete, Args: object(args)}}, nil
 }
 
-// unknownMethod begins the name under which an unknown method is judged. No tool has that name, so
-// it counts as one that could do anything.
+// unknownMethod begins the name under which an unknown method is judged. The catalog has no tool of
+// that name, so the method is judged like a tool that could do anything.
 const unknownMethod = "method "
 
-// readUnknown reads an unknown message, all of which the server gets.
+// readUnknown reads a message with an unknown method. Its parameters are judged as arguments.
 func (r *relay) readUnknown(m *jsonrpc.Request) (*call, error) {
 	name := unknownMethod + m.Method
 	switch {
@@ -209,7 +209,7 @@ func named(list []member) (string, error) {
 // invalid characters, so two names could become one.
 func replaced(s string) bool { return strings.ContainsRune(s, utf8.RuneError) }
 
-// readCall reads the call of a tool, with what its server has said about it.
+// readCall reads the call of a tool, and adds what the server has claimed about the tool.
 func (r *relay) readCall(ctx context.Context, list []member) (*call, error) {
 	name, err := named(list)
 	if err != nil {
@@ -302,7 +302,7 @@ func (r *relay) after(ctx context.Context, c *call, result hook.Result, more *ho
 	return reply.Label, nil
 }
 
-// tighter joins two claims; the later one only where it says something lower.
+// tighter returns the claims a, with trust and secrecy lowered to those of b.
 func tighter(a, b *hook.Hints) *hook.Hints {
 	if b == nil {
 		return a
@@ -316,8 +316,8 @@ func tighter(a, b *hook.Hints) *hook.Hints {
 	return &h
 }
 
-// lower returns the lower of two claims. An empty one claims nothing, and an unknown one is the
-// lowest.
+// lower returns the lower of two claims. An empty claim says nothing, and an unknown word is the
+// lowest claim.
 func lower[L ~uint8](a, b string, parse func(string) (L, error)) string {
 	if a == "" || b == "" {
 		return a + b

@@ -37,9 +37,9 @@ type Command struct {
 	patience time.Duration
 }
 
-// Start starts a server that speaks on its standard streams. Closing the connection ends it: by
-// closing its input, then by a signal, at last by force, with all that it started in its own group.
-// Close always waits for it.
+// Start starts a server that speaks on its standard streams. Close ends the server and what it
+// started in its own group: first by closing its input, then by a signal, at last by force. Close
+// always waits for the server.
 func Start(c Command) (mcp.Connection, error) {
 	if len(c.Args) == 0 {
 		return nil, errors.New("start a server: no command was given")
@@ -77,8 +77,8 @@ func Start(c Command) (mcp.Connection, error) {
 	return newLines(out, in, end, skipped, cmp.Or(c.patience, maxDeaf)), nil
 }
 
-// reap waits for a server whose input is closed, and ends it if needed. How it ended is no error of
-// ours.
+// reap waits for a server whose input is closed, and ends it if needed. However the server ended, it
+// returns nil.
 func reap(cmd *exec.Cmd) error {
 	gone := make(chan struct{})
 	go func() {

@@ -86,9 +86,9 @@ func near(method string) string {
 	return ""
 }
 
-// passes reports a request that carries nothing of its sender to the server: it asks for what the
-// server has, by what the server has said; a list requested by any other value is judged all the
-// same. All other methods are judged, unknown ones too.
+// passes reports whether a request tells the server nothing new: it asks for what the server has,
+// with values that the server gave. All other methods are judged, unknown ones too. If the request
+// for a list has any other value, it is judged nevertheless; see [relay.news].
 func passes(m *jsonrpc.Request) bool {
 	switch m.Method {
 	case listen:
@@ -110,7 +110,7 @@ func listensOnly(params json.RawMessage) bool {
 	return err == nil && !slices.ContainsFunc(kinds, func(k member) bool { return string(k.value) != "true" && string(k.value) != "false" })
 }
 
-// announces reports a notification that carries nothing of its sender either.
+// announces reports whether a notification of the client tells the server nothing but that.
 func announces(method string) bool {
 	switch method {
 	case "notifications/initialized", "notifications/roots/list_changed", cancelled, progress:
@@ -119,7 +119,7 @@ func announces(method string) bool {
 	return false
 }
 
-// letters returns a method in lower case, without what is around its letters.
+// letters returns the letters of a method, all in the same case, without its other characters.
 func letters(method string) string {
 	return strings.Map(func(c rune) rune {
 		if c < 'A' || c > 'Z' {
@@ -129,8 +129,8 @@ func letters(method string) string {
 	}, fold(method))
 }
 
-// told forwards the client's notifications. A call without an id is dropped: its refusal could not
-// be reported.
+// told forwards a notification of the client. A call without an id is dropped, because its refusal
+// could not be reported.
 func (r *relay) told(ctx context.Context, m *jsonrpc.Request) error {
 	if near(m.Method) != "" {
 		r.o.Note("a call without an id was left out")
@@ -146,7 +146,7 @@ func (r *relay) told(ctx context.Context, m *jsonrpc.Request) error {
 	if r.o.Shared && m.Method == progress {
 		r.begin(func() {
 			if r.give(ctx) == nil {
-				_ = r.server.Write(ctx, m) // one that ended misses it
+				_ = r.server.Write(ctx, m) // a server that ended misses it
 			}
 		})
 		return nil
@@ -166,7 +166,7 @@ func (r *relay) tellJudged(ctx context.Context, m *jsonrpc.Request) {
 		return
 	}
 	r.lost(ctx, c, "sent")
-	_ = r.server.Write(ctx, m) // one that ended misses it
+	_ = r.server.Write(ctx, m) // a server that ended misses it
 }
 
 // takenBack ends a request that the client cancelled. It reports whether the server has to know.

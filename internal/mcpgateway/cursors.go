@@ -14,9 +14,9 @@ import (
 )
 
 // A list continues from the cursor that the server gave. Some clients let their model write the
-// cursor, so one that the server has not given is news to it, and is judged first.
+// cursor, so a cursor that the server did not give is judged before the server gets it.
 
-// lists reports a method that lists things.
+// lists reports whether a method asks for a list.
 func lists(method string) bool {
 	return slices.Contains([]string{listTools, listPrompts, listTemplates, listResources, "tasks/list"}, method)
 }
@@ -45,7 +45,7 @@ func (k *known) isCursor(v json.RawMessage) bool {
 	return slices.Contains(k.cursors, floodmark.DigestOf(at))
 }
 
-// news returns what a request for a list says that the server has not said itself.
+// news returns the parameters of a request for a list whose values the server did not give.
 func (r *relay) news(m *jsonrpc.Request) ([]member, error) {
 	if !lists(m.Method) || len(m.Params) == 0 || isNull(m.Params) {
 		return nil, nil

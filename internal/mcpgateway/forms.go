@@ -19,9 +19,9 @@ import (
 // maxForm is how deep a form may be nested.
 const maxForm = 32
 
-// asksPerson makes a question of the server name the server and hide nothing. Values that come back
-// to the server as they were written cannot be changed: a question that hides something there is
-// refused.
+// asksPerson returns a question of the server with the server's name added and hidden characters
+// made visible. Values that the client returns to the server must not be changed, so a question with
+// hidden characters in such a value is refused.
 func (r *relay) asksPerson(params json.RawMessage) (json.RawMessage, error) {
 	list, err := members(params)
 	if err == nil {
@@ -60,7 +60,7 @@ func opens(v json.RawMessage) (string, error) {
 	return u.Host, nil
 }
 
-// seenForm makes the texts for people visible, and refuses hidden characters elsewhere.
+// seenForm makes hidden characters visible in the texts for people, and refuses them elsewhere.
 func seenForm(list []member) ([]member, error) {
 	out := slices.Clone(list)
 	for i, m := range out {
@@ -83,8 +83,8 @@ func seenMember(m member, depth int) (json.RawMessage, error) {
 	return seenValue(m.value, slices.Contains([]string{"message", "title", "description", "enumNames"}, m.key), depth)
 }
 
-// seenValue makes a text for people visible; a value that is returned to the server may hide
-// nothing.
+// seenValue makes hidden characters in a value visible if read, which means that the value is a
+// text for people. Otherwise it refuses a value with hidden characters.
 func seenValue(v json.RawMessage, read bool, depth int) (json.RawMessage, error) {
 	if depth > maxForm {
 		return nil, fmt.Errorf("it is nested more than %d deep", maxForm)
@@ -120,8 +120,8 @@ func seenValue(v json.RawMessage, read bool, depth int) (json.RawMessage, error)
 	return nil, errors.New("a value in it holds what a reader does not see")
 }
 
-// wantsMore does the same with the questions in a result that asks for more before the call is
-// made.
+// wantsMore applies asksPerson to the questions in a result by which the server asks for more before
+// it makes the call.
 func (r *relay) wantsMore(list []member) ([]member, error) {
 	v := value(list, "inputRequests")
 	if isNull(v) {
@@ -153,10 +153,10 @@ func (r *relay) wantsMore(list []member) ([]member, error) {
 	return with(list, "inputRequests", object(asked)), nil
 }
 
-// codeOpenFirst is the error of a call before which something has to be opened.
+// codeOpenFirst is the code of the error by which a server wants addresses opened before a call.
 const codeOpenFirst = -32042
 
-// wantsFirst does the same with the questions in such an error.
+// wantsFirst applies asksPerson to the questions in an error with codeOpenFirst.
 func (r *relay) wantsFirst(m *jsonrpc.Response) error {
 	wire, ok := errors.AsType[*jsonrpc.Error](m.Error)
 	if !ok || wire.Code != codeOpenFirst {
@@ -186,7 +186,7 @@ func (r *relay) wantsFirst(m *jsonrpc.Response) error {
 	return nil
 }
 
-// notShown is the refusal of a question in an answer.
+// notShown returns the refusal of an answer whose question cannot be shown.
 func notShown(err error) error {
 	if line, ok := errors.AsType[denied](err); ok {
 		return line

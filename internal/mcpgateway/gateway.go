@@ -31,8 +31,8 @@ const (
 	MaxTools = 4096
 	// MaxName bounds the name of a tool, as hooks do.
 	MaxName = hook.MaxNameBytes
-	// MaxText bounds how much of one answer is looked through for values. What
-	// is longer gets the strictest label.
+	// MaxText bounds how much of one answer is searched for values. An answer with more text gets
+	// the strictest label.
 	MaxText = 4 << 20
 )
 
@@ -49,7 +49,7 @@ const (
 	windowTime = 100 * time.Second
 )
 
-// A Judge decides what an agent may do. With an error nothing is allowed: the reply does not count.
+// A Judge decides what an agent may do. After an error nothing is allowed, whatever the reply says.
 type Judge interface {
 	Handle(ctx context.Context, ev hook.Event) (hook.Reply, error)
 }
@@ -60,10 +60,10 @@ type Options struct {
 	Server string
 	// Identity is the command line or the URL behind that name.
 	Identity string
-	// Session is the client's. Relays of one client share it. It is required.
+	// Session is the client's session, which all relays of one client share. It is required.
 	Session *Session
-	// Shared says that other clients use the same server: its text carries the marks of all who
-	// wrote to it.
+	// Shared says that other clients use the same server. What the server says then gets the marks
+	// of all clients that wrote to it.
 	Shared bool
 	// Restarts says that the next call restarts a server that has ended.
 	Restarts bool

@@ -4,6 +4,6 @@ package mcpgateway
 
 import "syscall"
 
-// endWithUs can do nothing here: a server that outlives us sees the end of its
+// endWithUs does nothing on these systems. A server that outlives the gateway sees the end of its
 // input.
 func endWithUs(*syscall.SysProcAttr) {}

@@ -7,8 +7,7 @@ import (
 	"syscall"
 )
 
-// ownGroup makes a server the first of a group, so that all it starts can be
-// reached together.
+// ownGroup makes a server the first of a group, so that all it starts can be reached together.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	endWithUs(cmd.SysProcAttr)

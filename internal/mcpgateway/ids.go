@@ -10,15 +10,15 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 )
 
-// The SDK keeps a numeric id as one of 64 bits, made from a float: large ones lose their last
-// digits, and fractions lose what follows the point. Two requests would become one. Such a number
-// is kept as a text that no message may have for an id, and written again as it was.
+// The SDK keeps a numeric id as an integer of 64 bits, made from a float. Large numbers lose their
+// last digits and fractions what follows the point, so two requests could get the same id. Such a
+// number is kept as a text that no message may have for an id, and written again as it was.
 
 // numberID begins the text that replaces a number.
 const numberID = "\x00number "
 
-// maxIDNumber bounds the digits of a number. maxExact is the last whole number up to which floats
-// are distinct.
+// maxIDNumber bounds the length of a number. Below maxExact, floats of different whole numbers
+// differ.
 const (
 	maxIDNumber = 64
 	maxExact    = 1 << 53

@@ -14,15 +14,15 @@ import (
 // known is what was learned of both sides so far. It is safe for concurrent use.
 type known struct {
 	mu sync.Mutex // guards what is below
-	// tools are those the server has listed, by name; listed says that the list is complete, as far
-	// as we know.
+	// tools are the tools that the server has listed, by name. listed says that the list is complete
+	// as far as we know.
 	tools  map[string]tool
 	listed bool
 	more   bool // there were more than we keep
-	// round counts the lists that began at their first page, changes how often the server said that
-	// its tools changed, and since the value of changes when this round's list came.
+	// round counts the lists that began at their first page. changes counts how often the server
+	// said that its tools changed. since is the value of changes when the list of this round began.
 	round, changes, since int
-	// prompts and templates that are held, with the line that says why.
+	// held has the prompts and templates that are held, each with the line that says why.
 	held map[string]string
 	// resources are the addresses the server has listed.
 	resources map[string]bool
@@ -30,32 +30,32 @@ type known struct {
 	hidden []string
 	// texts are the definitions that the client was shown and the owner has not accepted.
 	texts map[string]string
-	told  bool // reported in this session before a call
+	told  bool // the definitions were told to the monitor before the first call
 	tasks map[string]*call
-	// meta is what the client says of itself with every request, if it says nothing once for all.
+	// meta is what the client says of itself with every request; nil if it does not.
 	meta json.RawMessage
-	// states are what the server gave the client to return.
+	// states are the values that the server gave the client to return with a later request.
 	states []string
-	// cursors are those that the server gave.
+	// cursors are digests of the cursors that the server gave.
 	cursors []floodmark.Digest
 }
 
-// A tool is one that a server has listed.
+// A tool is a tool that a server has listed.
 type tool struct {
 	hints *hook.Hints
 	// arguments are the names its schema declares.
 	arguments []string
-	// held is why it is not shown; empty if it is.
+	// held is why the client is not shown the tool; empty if it is shown.
 	held  string
-	round int // of the list it was last seen in
+	round int // of the last list that had the tool
 }
 
 func newKnown() known {
 	return known{tools: map[string]tool{}, resources: map[string]bool{}, held: map[string]string{}, texts: map[string]string{}, tasks: map[string]*call{}}
 }
 
-// tool returns what is known of a tool. If the server has listed more than we keep, an unknown one
-// may be held, so it counts as held.
+// tool returns what is known of a tool. If the server has listed more tools than are kept, it
+// returns an unknown tool as held, because its definition may be held.
 func (k *known) tool(name string) tool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -80,7 +80,7 @@ func (k *known) changed() {
 	k.changes++
 }
 
-// begin notes that a list begins at its first page, after so many changes.
+// begin notes that a list begins at its first page, and how many changes were announced before.
 func (k *known) begin(changes int) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -102,7 +102,7 @@ func (k *known) soFar() int {
 	return k.changes
 }
 
-// learn notes a tool. One that is twice in a list, and held once, is held.
+// learn notes a tool. A tool that is twice in a list, and held once, is held.
 func (k *known) learn(name string, t tool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -133,7 +133,7 @@ func (k *known) isHeld(kind, name string) string {
 	return k.held[kind+" "+name]
 }
 
-// resource notes that the server says it has one.
+// resource notes the address of a resource that the server has listed.
 func (k *known) resource(uri string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -191,7 +191,8 @@ func (k *known) definitions() string {
 	return b.String()
 }
 
-// show notes a definition the client is shown, or no longer shown.
+// show keeps the text of a definition that the client is shown, unless it need not be told to the
+// monitor because the owner has accepted it.
 func (k *known) show(name, body string, accepted bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -204,7 +205,7 @@ func (k *known) show(name, body string, accepted bool) {
 	}
 }
 
-// first reports, once, that nothing was reported before a call.
+// first returns true once: before the first call, the definitions must be told to the monitor.
 func (k *known) first() bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -213,17 +214,17 @@ func (k *known) first() bool {
 	return !was
 }
 
-// untold undoes first.
+// untold makes first return true again.
 func (k *known) untold() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.told = false
 }
 
-// maxStates bounds what is remembered of calls that go on later.
+// maxStates bounds the states, the tasks and the cursors that are remembered.
 const maxStates = 1024
 
-// state remembers what the server gave the client to return.
+// state remembers a value that the server gave the client to return.
 func (k *known) state(s string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -239,7 +240,7 @@ func (k *known) isState(s string) bool {
 	return slices.Contains(k.states, s)
 }
 
-// task remembers which call a task belongs to; beyond the limit the oldest are dropped.
+// task remembers which call a task belongs to. Beyond the limit, new tasks are not remembered.
 func (k *known) task(id string, c *call) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -277,7 +278,7 @@ func (k *known) request(params json.RawMessage) {
 	}
 }
 
-// perRequest returns what a request of ours must contain, as the client's do.
+// perRequest returns what the client says of itself with every request, for requests of ours.
 func (k *known) perRequest() json.RawMessage {
 	k.mu.Lock()
 	defer k.mu.Unlock()

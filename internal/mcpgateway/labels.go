@@ -8,8 +8,8 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// ifc reads the label that a server gives its own result in _meta.ifc. It can only lower ours:
-// words that promise something are ignored, and unknown words count as the lowest.
+// ifc reads the label that a server gives its own result in _meta.ifc. It can only lower the label
+// of the monitor: words that would raise it are ignored, and an unknown word is the lowest.
 func ifc(result json.RawMessage) *hook.Hints {
 	list, err := members(result)
 	if err != nil {
@@ -42,8 +42,8 @@ func ifc(result json.RawMessage) *hook.Hints {
 	return &h
 }
 
-// LabelKey is where a result's label stands in its _meta, for clients that
-// understand it: {"trust": "external", "secrecy": "private"}.
+// LabelKey is the key of a result's label in its _meta, for clients that understand it:
+// {"trust": "external", "secrecy": "private"}.
 const LabelKey = "dev.floodmark/label"
 
 // labelled returns a result with our label, and without one that the server wrote.
@@ -69,7 +69,7 @@ func forged(list []member) bool {
 	return err == nil && value(meta, LabelKey) != nil
 }
 
-// words returns the texts of a value that is one or a list of them.
+// words returns the texts of a value that is a text or a list of texts, in lower case.
 func words(v json.RawMessage) []string {
 	var list []string
 	parts, ok := array(v)
@@ -86,7 +86,7 @@ func words(v json.RawMessage) []string {
 	return list
 }
 
-// lowest returns the trust that words claim; empty if they only promise.
+// lowest returns the lowest trust that words claim; empty if the only word is one of the promises.
 func lowest(list []string, promises ...string) string {
 	for _, p := range promises {
 		if len(list) == 1 && list[0] == p {
@@ -101,8 +101,8 @@ func lowest(list []string, promises ...string) string {
 	return t.String()
 }
 
-// hush returns the secrecy that words claim; empty if all may read it. A list of readers is
-// private.
+// hush returns the secrecy that words claim; empty if they say that everyone may read the result.
+// Any other word is the name of a reader, and means private.
 func hush(list []string) string {
 	s := floodmark.Public
 	for _, w := range list {

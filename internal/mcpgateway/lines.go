@@ -30,9 +30,9 @@ const lastRead = time.Second
 // maxBatch bounds the messages in one batch.
 const maxBatch = 1024
 
-// lines is a connection with one message a line. It is more patient than the SDK's own, as clients
-// and servers in other languages are: it skips a line that is no message and goes on. It splits a
-// batch, so that each message in it is checked like one of its own.
+// lines is a connection with one message a line. It skips a line that is no message and goes on, as
+// clients and servers in other languages do; the SDK's own connection does not. It splits a batch,
+// so that each message in it is checked like a message alone.
 type lines struct {
 	write func([]byte) (int, error)
 	close func() error
@@ -43,11 +43,10 @@ type lines struct {
 	queue  []jsonrpc.Message // of a batch; only Read touches it
 	closed chan struct{}
 	once   sync.Once
-	// dead is closed a little after a write failed, or was cut: no message can follow it, but what
-	// the other side said before it ended is read.
+	// dead is closed a little after a write failed or was cut. No further message can be written
+	// then, but what the other side wrote before it ended is still read.
 	dead chan struct{}
-	// patience is how long the other side may leave a message unread, if the system can tell; zero
-	// for ever.
+	// patience, unless zero, is how long a message may stay unread, if the system can tell.
 	patience time.Duration
 	until    func(time.Time) error
 	err      error      // of close; read after once
@@ -98,8 +97,8 @@ func (l *lines) scan(r *bufio.Reader) {
 	}
 }
 
-// readLine reads up to a line's end. A line over the limit is an error: it does not search for the
-// next.
+// readLine reads up to a line's end. If the line is over the limit, it returns an error and does not
+// look for the next line.
 func readLine(r *bufio.Reader, limit int) ([]byte, error) {
 	var line []byte
 	for {
@@ -189,7 +188,7 @@ func (l *lines) unreadable(data []byte) {
 	}
 }
 
-// decode reads one message. It refuses one that two readers could read differently.
+// decode reads one message. It refuses a message that two readers could read differently.
 func decode(data []byte) (jsonrpc.Message, error) {
 	if !json.Valid(data) {
 		return nil, errors.New("it is not JSON")
@@ -238,7 +237,7 @@ func (l *lines) Write(ctx context.Context, m jsonrpc.Message) error {
 		l.broken = true
 		wait := lastRead
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			wait = 0 // it had its time
+			wait = 0 // the other side had its time
 		}
 		time.AfterFunc(wait, func() { close(l.dead) })
 	}

@@ -69,7 +69,7 @@ func joined(items []shownItem) json.RawMessage {
 	return append(append([]byte("["), bytes.Join(bodies, []byte(","))...), ']')
 }
 
-// pinned passes definitions to the book and returns those that are not held.
+// pinned looks definitions up among those the owner has seen, and returns those that are not held.
 func (r *relay) pinned(ctx context.Context, items []json.RawMessage, kind, key string) []shownItem {
 	if len(items) > MaxTools {
 		r.o.Note(fmt.Sprintf("the server lists %d definitions at once, at most %d are looked at", len(items), MaxTools))
@@ -105,7 +105,8 @@ func (r *relay) pinned(ctx context.Context, items []json.RawMessage, kind, key s
 	return shown
 }
 
-// definitionName reads the name of a definition. It refuses one that could be read in two ways.
+// definitionName reads the name of a definition. It refuses a definition that could be read in two
+// ways.
 func definitionName(body json.RawMessage, key string) (string, error) {
 	list, err := members(body)
 	if err != nil {
@@ -283,7 +284,7 @@ func (r *relay) hiddenNow(ctx context.Context) ([]string, error) {
 	return reply.Decision.Hidden, nil
 }
 
-// definitionsListed is toolsListed for prompts and templates.
+// definitionsListed does for prompts and templates what toolsListed does for tools.
 func (r *relay) definitionsListed(ctx context.Context, list []member, key, kind, name string) json.RawMessage {
 	items, ok := array(value(list, key))
 	if !ok {
@@ -339,8 +340,8 @@ const (
 	learnPages = 64
 )
 
-// learn lists the server's tools unless they are known: a tool's definition is needed to judge a
-// call of it.
+// learn lists the server's tools unless they are known. The definition of a tool is needed to judge
+// a call of the tool.
 func (r *relay) learn(ctx context.Context) error {
 	if r.known.isListed() {
 		return nil

@@ -1,7 +1,7 @@
 package mcpgateway
 
-// announcing takes the next place in the order of announcements. Its caller waits for before,
-// unless it is nil, and closes said.
+// announcing takes the next place in the order of announcements. Its caller waits for before, unless
+// that is nil, passes the announcement on, and closes said.
 func (r *relay) announcing() (before, said chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -9,8 +9,8 @@ func (r *relay) announcing() (before, said chan struct{}) {
 	return before, r.said
 }
 
-// announcedSoFar is closed when all earlier announcements have been passed on; nil if there are
-// none.
+// announcedSoFar returns a channel that is closed when all earlier announcements have been passed
+// on; nil if there are none.
 func (r *relay) announcedSoFar() chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()

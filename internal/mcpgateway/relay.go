@@ -15,8 +15,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A relay connects one client and one server while both run. Each has a reader that never waits for
-// the monitor: what needs an answer runs in another goroutine.
+// A relay connects one client and one server while both run. Each side has a reader that never waits
+// for the monitor: what needs the monitor's answer runs in another goroutine.
 type relay struct {
 	client, server mcp.Connection
 	o              Options
@@ -27,8 +27,7 @@ type relay struct {
 	learning       sync.Mutex    // one request for the tools at a time
 
 	mu sync.Mutex // guards what is below
-	// asked are the client's requests that are not answered yet, and wanted
-	// the server's.
+	// asked are the client's requests that are not answered yet; wanted are the server's.
 	asked, wanted map[jsonrpc.ID]*request
 	// said is closed when the server's last announcement has been passed on; nil if none had to be
 	// taken in first.
@@ -44,7 +43,7 @@ type relay struct {
 	looking bool
 }
 
-// A request is one that is not answered yet.
+// A request is a request that is not answered yet.
 type request struct {
 	method string
 	params json.RawMessage
@@ -152,7 +151,7 @@ func (r *relay) lastSaid(ended <-chan error, err error) error {
 	return err
 }
 
-// settle waits for what is being taken in. A client that does not read must not keep us for ever.
+// settle waits, for a little while, for work under way. A client may not read what it is sent.
 func (r *relay) settle() {
 	done := make(chan struct{})
 	go func() {
@@ -174,7 +173,7 @@ func (r *relay) leave(ctx context.Context, why error) {
 	close(r.gone)
 	open := make(map[jsonrpc.ID]request, len(r.asked))
 	for id, q := range r.asked {
-		open[id] = *q // the goroutine that judges it may still write to it
+		open[id] = *q // a copy, because the goroutine that judges it may still write to it
 		delete(r.asked, id)
 	}
 	r.mu.Unlock()
@@ -259,7 +258,7 @@ func (r *relay) fromClient(ctx context.Context, m jsonrpc.Message) error {
 
 const usedID = "floodmark: a request with this id is not answered yet; use another."
 
-// open records a request; it returns why it cannot.
+// open records a request, or returns why it cannot.
 func (r *relay) open(list map[jsonrpc.ID]*request, id jsonrpc.ID, q *request) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -142,7 +142,7 @@ func errorText(m *jsonrpc.Response) json.RawMessage {
 	return object(list)
 }
 
-// resultOf returns an answer in the form the monitor takes in, and whether that is all of it.
+// resultOf returns an answer in the form the monitor takes in, and whether its text is complete.
 func resultOf(m *jsonrpc.Response) (result hook.Result, whole bool) {
 	raw := m.Result
 	if m.Error != nil {
@@ -250,8 +250,8 @@ func (r *relay) announced(ctx context.Context, m *jsonrpc.Request) error {
 	return nil
 }
 
-// unread reports a notification that clients use themselves, or show to people, and that no model
-// reads.
+// unread reports whether no model reads a notification, because clients only use it themselves or
+// show it to people.
 func unread(method string) bool {
 	switch method {
 	case cancelled, toolsChanged, promptsChanged, "notifications/resources/list_changed", "notifications/resources/updated",
@@ -261,8 +261,8 @@ func unread(method string) bool {
 	return false
 }
 
-// withdraw drops a question that the server has cancelled. One whose answer would have to be judged
-// stays: a client may answer all the same, and no other question may then wait under its id.
+// withdraw drops a question that the server has cancelled. A question whose answer would have to be
+// judged stays: the client may still answer it, and no other question may have the same id then.
 func (r *relay) withdraw(id jsonrpc.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,12 +10,11 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// Agent is the name under which the monitor has clients that give no other, and under which the
-// catalog has what a gateway reads without a call.
+// Agent is the name of clients that give no other. The catalog has under this name what a gateway
+// reads without a call.
 const Agent = "mcp"
 
-// A Session is one client as the monitor knows it. It is safe for concurrent
-// use.
+// A Session is one client as the monitor knows it. It is safe for concurrent use.
 type Session struct {
 	judge Judge
 	who   Client
@@ -31,8 +30,9 @@ type Session struct {
 
 // A Client says whose session it is.
 type Client struct {
-	// Agent and Claims name the agent and its session, if the client says that it is part of one
-	// that reports by hooks. The monitor finds out better, or adds that session's mark.
+	// Agent and Claims name an agent that reports by hooks and its session, if the client says that
+	// it is part of that session. The monitor finds the session by the processes; it adds the mark
+	// of the claimed session only if it finds none.
 	Agent  string
 	Claims floodmark.SessionID
 	// Apart says that the process speaks for several clients: the monitor must not join the session

@@ -10,9 +10,9 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// What one client says to a shared server may come out of it again for any other client. The
-// monitor is told that the server is shared with every event about it, and before anything but a
-// call reaches it. Its notifications are taken in even where models usually do not read them.
+// What one client says to a shared server may reach any other client. The monitor is told that the
+// server is shared with every event about it, and before anything but a call reaches it. The
+// server's notifications are taken in even if models usually do not read them.
 
 // about marks an event as one about this server.
 func (r *relay) about(ev hook.Event) hook.Event {
@@ -22,8 +22,8 @@ func (r *relay) about(ev hook.Event) hook.Event {
 	return ev
 }
 
-// give tells the monitor that the client is about to send the server something besides a call. On
-// an error the client must not.
+// give tells the monitor that the client is about to send the server something besides a call. After
+// an error it must not be sent.
 func (r *relay) give(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), judgeTime)
 	defer cancel()
@@ -37,8 +37,8 @@ func (r *relay) give(ctx context.Context) error {
 	return denied(refusal(reply, err))
 }
 
-// gives reports whether a request that is not judged gives the server something. A list without a
-// cursor does not, nor does a request that never reaches it.
+// gives reports whether a request that is not judged gives a shared server something. A request for
+// a list without a cursor does not, nor does a request that never reaches the server.
 func gives(m *jsonrpc.Request) bool {
 	switch m.Method {
 	case initialize, "ping", "logging/setLevel", "resources/unsubscribe":

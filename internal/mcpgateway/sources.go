@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// takeIn tells the monitor of content that came without a call. Nil says that the monitor has it.
+// takeIn tells the monitor of content that came without a call. Nil means that the monitor has it.
 func (r *relay) takeIn(ctx context.Context, list ...hook.Content) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), judgeTime)
 	defer cancel()
@@ -62,8 +62,8 @@ func (r *relay) takeInDefinition(ctx context.Context, words string) error {
 	return nil
 }
 
-// held refuses a call of a held definition. The line says why, and may quote the server, such as
-// the names of what changed: so it is taken in before a model reads it.
+// held refuses a call of a held definition. The line says why and may quote the server, for example
+// the names of what changed, so the monitor takes it in before a model reads it.
 func (r *relay) held(ctx context.Context, line string) error {
 	if err := r.takeInDefinition(ctx, line); err != nil {
 		return err

@@ -94,7 +94,7 @@ func skipValue(data []byte, i int) int {
 	return i
 }
 
-// distinct refuses an object with a key twice, or with one spelled almost like a known one.
+// distinct refuses an object with a key twice, or with a key that differs from a known one by case.
 func distinct(data []byte, known ...string) error {
 	list, err := members(data)
 	if err != nil {
@@ -175,7 +175,7 @@ func object(list []member) json.RawMessage {
 	return b.Bytes()
 }
 
-// quoted is a string as JSON, without escapes for HTML.
+// quoted returns a string as JSON, without escapes for HTML.
 func quoted(s string) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -194,7 +194,7 @@ func text(v json.RawMessage) (string, error) {
 	return s, err
 }
 
-// array splits a list; nil if the value is none.
+// array returns the elements of a list, and false if the value is no list.
 func array(v json.RawMessage) ([]json.RawMessage, bool) {
 	if len(v) == 0 || v[0] != '[' {
 		return nil, false

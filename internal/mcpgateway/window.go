@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// A window is the client's dialog with a person: the questions of ours that are open there. The
-// server sees neither them nor the answers. It is safe for concurrent use.
+// A window has the questions of ours that are open in the client's dialog with a person. The server
+// sees neither the questions nor the answers. It is safe for concurrent use.
 type window struct {
 	mu   sync.Mutex // guards what is below
 	can  bool
@@ -92,7 +92,7 @@ func (w *window) has(id jsonrpc.ID) bool {
 	return open
 }
 
-// answered accepts an answer to a question of ours, once. It reports whether it was one.
+// answered accepts a response to a question of ours, once. It returns false for any other response.
 func (w *window) answered(m *jsonrpc.Response) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -110,8 +110,9 @@ type ruling struct {
 	err   error
 }
 
-// askThere shows the question about a call in the client's window, and returns the monitor's answer
-// after the person's, given there or elsewhere. Until then the call is not allowed.
+// askThere shows the question about a call in the client's window. It waits for a person's answer
+// there or elsewhere, and returns the monitor's reply to it. Without one it returns asked, which
+// does not allow the call.
 func (r *relay) askThere(ctx context.Context, ev hook.Event, asked hook.Reply) (hook.Reply, error) {
 	ctx, cancel := context.WithTimeout(ctx, r.o.open)
 	defer cancel()
@@ -212,8 +213,8 @@ func form(a hook.Ask) json.RawMessage {
 	})
 }
 
-// readForm reads what a person answered. An answer that is not clearly a yes or a no to this form
-// counts as none.
+// readForm reads what a person answered. If that is not clearly a yes or a no to this form, it
+// returns nothing.
 func readForm(m *jsonrpc.Response, a hook.Ask) (said, picked string) {
 	if m.Error != nil || !json.Valid(m.Result) {
 		return "", ""
@@ -267,10 +268,10 @@ func texts(list []string) json.RawMessage {
 	return json.RawMessage("[" + strings.Join(parts, ",") + "]")
 }
 
-// maxIndent is how far in a line may stand.
+// maxIndent is how many spaces a line may begin with.
 const maxIndent = 4
 
-// seen returns text with nothing invisible, in lines.
+// seen returns text with invisible characters made visible, line by line.
 func seen(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, l := range lines {

@@ -28,8 +28,8 @@ const noAnswer = "the monitor did not answer, so nothing is allowed. Ask the own
 
 var errNotBegun = errors.New("the session was not begun")
 
-// refusal is the line for a reply that does not allow the request. It never holds a code: a reply
-// has none.
+// refusal returns the line for a reply that does not allow the request. The line never contains a
+// question's code, because a reply has none.
 func refusal(r hook.Reply, err error) string {
 	line := r.Told()
 	switch elsewhere := r.Elsewhere(); {
@@ -51,7 +51,7 @@ func refusal(r hook.Reply, err error) string {
 	return "floodmark: " + floodmark.OneLine(line, maxReason)
 }
 
-// toolError is a refusal in the form of a tool's result, which models read.
+// toolError returns a refusal in the form of a tool's result, which models read.
 func toolError(line string) json.RawMessage {
 	return object([]member{
 		{"content", append(append(json.RawMessage(`[{"type":"text","text":`), quoted(line)...), `}]`...)},
