@@ -1,6 +1,10 @@
 package policy
 
-import "github.com/floodmark/floodmark"
+import (
+	"github.com/floodmark/floodmark"
+
+	"github.com/floodmark/floodmark/policy/policyfile"
+)
 
 // An answer is what one word of a policy says of a call. Smaller is safer in each part.
 type answer struct {
@@ -8,9 +12,6 @@ type answer struct {
 	inside  floodmark.Verdict // of one that the door can box
 	reach   floodmark.Reach   // of that one
 }
-
-// elseAudit is contain where a call that cannot be boxed goes to the auditor, not to a person.
-const elseAudit = floodmark.Contain + "-else-audit"
 
 // plainly is the answer that is the same for every call.
 func plainly(v floodmark.Verdict) answer { return answer{v, v, floodmark.Free} }
@@ -20,7 +21,7 @@ func parseAnswer(word string) answer {
 	switch word {
 	case floodmark.Contain:
 		return answer{floodmark.Confirm, floodmark.Allow, floodmark.Boxed}
-	case elseAudit:
+	case policyfile.ElseAudit:
 		return answer{floodmark.Audit, floodmark.Allow, floodmark.Boxed}
 	}
 	v, _ := floodmark.ParseVerdict(word)
@@ -33,7 +34,7 @@ func (a answer) join(b answer) answer {
 }
 
 func (a answer) String() string {
-	for _, word := range []string{floodmark.Contain, elseAudit, a.verdict.String()} {
+	for _, word := range []string{floodmark.Contain, policyfile.ElseAudit, a.verdict.String()} {
 		if parseAnswer(word) == a {
 			return word
 		}

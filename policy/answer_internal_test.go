@@ -1,11 +1,15 @@
 package policy
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/floodmark/floodmark/policy/policyfile"
+)
 
 // Joining is the minimum in every part, so it does not matter what is joined first.
 func TestAnswersJoinByTheMinimum(t *testing.T) {
 	var all []answer
-	for _, word := range []string{"restrict", "confirm", "audit", elseAudit, "contain", "allow"} {
+	for _, word := range []string{"restrict", "confirm", "audit", policyfile.ElseAudit, "contain", "allow"} {
 		a := parseAnswer(word)
 		if a.String() != word {
 			t.Errorf("%s is written as %s", word, a)

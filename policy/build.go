@@ -85,7 +85,7 @@ func buildTable(shipped, user *document) *cells {
 	for t := range trusts {
 		user.warnCorrected(user.taint[t], user.taint.least(t), floodmark.Trust(t))
 		if said := user.taint[t]; said.node != nil && lifts {
-			user.reader.warn(said.node, "lifts-more", fmt.Sprintf("%s for %s content also holds for all content that is believed more, where nothing is said of it", said.says, floodmark.Trust(t)),
+			user.reader.Warn(said.node, "lifts-more", fmt.Sprintf("%s for %s content also holds for all content that is believed more, where nothing is said of it", said.says, floodmark.Trust(t)),
 				"if that is meant, write it for each level; else write confirm or restrict")
 			lifts = false
 		}
@@ -133,7 +133,7 @@ func (d *document) warnCorrected(said level, got answer, t floodmark.Trust) {
 		got.reach = said.says.reach // nothing is boxed that is refused
 	}
 	if said.node != nil && got != said.says {
-		d.reader.warn(said.node, "not-monotone",
+		d.reader.Warn(said.node, "not-monotone",
 			fmt.Sprintf("%s content would get more (%s) than more believed content has (%s)", t, said.says, got),
 			fmt.Sprintf("it counts as %s; write that, or allow more for the levels above", got))
 	}

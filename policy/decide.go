@@ -15,7 +15,7 @@ func (p *Policy) Decide(q *Question) Ruling {
 	if v == nil {
 		return unjudged("no policy is loaded")
 	}
-	if text, ok := q.sound(); !ok {
+	if text, ok := sound(q); !ok {
 		return unjudged(text)
 	}
 	out := v.decide(q)
@@ -88,7 +88,7 @@ func agentOf(q *Question) string {
 }
 
 // sound reports whether a question can be judged at all.
-func (q *Question) sound() (string, bool) {
+func sound(q *Question) (string, bool) {
 	switch {
 	case q == nil:
 		return "nothing was asked", false
@@ -126,10 +126,10 @@ func (v *view) applyRules(q *Question, found *reasons, out *Ruling) {
 // applies reports whether the rule speaks. Of a recorded call it may not see
 // all it looks at.
 func (x *rule) applies(q *Question) bool {
-	if q.Assume != nil && x.cond.blind(q) {
+	if q.Assume != nil && x.cond.Blind(q) {
 		return q.Assume(x.Rule)
 	}
-	return x.cond.holds(q)
+	return x.cond.Holds(q)
 }
 
 // authority returns the trust the table is read at, and whether it was raised
@@ -165,7 +165,7 @@ func (v *view) applyTable(q *Question, trust floodmark.Trust, found *reasons) {
 		v.applyCell(q, g, floodmark.Admin, trust, found)
 	}
 	for _, e := range q.Effects {
-		if at := q.raised(e, trust); at > trust {
+		if at := q.TrustFor(e, trust); at > trust {
 			v.applyCell(q, v.grid(q), e, at, found)
 			continue
 		}
@@ -190,7 +190,7 @@ func (v *view) tableVerdict(q *Question, trust floodmark.Trust) floodmark.Verdic
 }
 
 func (v *view) applyCell(q *Question, g *grid, e floodmark.Effect, trust floodmark.Trust, found *reasons) {
-	if g != &v.table || e != floodmark.Write || v.settings.FreeContent != InertAllows || !q.filesNothing(&g[e][trust].Reason) {
+	if g != &v.table || e != floodmark.Write || v.settings.FreeContent != InertAllows || !filesNothing(q, &g[e][trust].Reason) {
 		found.say(q, g[e][trust])
 	}
 	for _, b := range v.bounds {
@@ -262,4 +262,26 @@ func (rs *reasons) conclude() (floodmark.Verdict, floodmark.Reach, []floodmark.R
 		out[i] = *r
 	}
 	return out[0].Verdict, reach, out
+}
+
+// A Ruling is the policy's answer to a [Question]. The zero Ruling restricts.
+type Ruling struct {
+	Verdict floodmark.Verdict
+	// Reach is Boxed only if the call can be boxed: of any other one, what a policy wants in
+	// a box is asked about.
+	Reach floodmark.Reach
+	// Outside says that it would have been Boxed if the call could be boxed.
+	Outside bool
+	// Reasons explain the verdict, the deciding one first. A plain Allow has none.
+	Reasons []floodmark.Reason
+	// Flow says that a flow rule asks for a person: no auditor, no relaxation
+	// and no tool-wide grant may answer instead.
+	Flow bool
+	// Unaudited is, of an Audit where silence may mean more than a question, the
+	// verdict there would be without an auditor. Else it is zero, which restricts.
+	Unaudited floodmark.Verdict
+	// BlockTurn ends the agent's turn.
+	BlockTurn bool
+	// Verifiers must all agree before the call proceeds.
+	Verifiers []string
 }

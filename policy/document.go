@@ -2,19 +2,21 @@ package policy
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
-	"go.yaml.in/yaml/v3"
+	"github.com/floodmark/floodmark/policy/condition"
+	"github.com/floodmark/floodmark/policy/policyfile"
 )
 
 // A document is one file that was read and found in order.
 type document struct {
 	section
-	reader   *reader
+	reader   *policyfile.Reader
 	profile  string
 	table    [effects]levels
 	flowsOff []floodmark.Code
@@ -72,68 +74,68 @@ func parseTool(s string) toolName {
 	return toolName{name: s}
 }
 
-// read reads a layer as far as it can. The document is nil if it is wrong.
-func (r *reader) read(in scope, conditions *conditions) *document {
-	root := r.parse()
-	if root == nil || !r.check(root, policyShape().only(in)) {
+// readDocument reads a layer as far as it can. The document is nil if it is wrong.
+func readDocument(r *policyfile.Reader, in policyfile.Scope, conditions *condition.Set) *document {
+	root := r.Parse()
+	if root == nil || !r.Policy(root, in) {
 		return nil
 	}
-	before := len(r.problems)
+	before := len(r.Problems)
 	d := &document{reader: r, agents: map[string]*section{}}
-	if n := value(root, "profile"); n != nil {
+	if n := policyfile.Value(root, "profile"); n != nil {
 		d.profile = n.Value
 	}
-	d.section = r.section(root, "", in, conditions)
+	d.section = readSection(r, root, "", in, conditions)
 	for e := range effects {
-		d.table[e] = readLevels(value(value(root, "table"), floodmark.Effect(e).String()))
+		d.table[e] = readLevels(policyfile.Value(policyfile.Value(root, "table"), floodmark.Effect(e).String()))
 	}
-	for _, code := range strs(value(value(root, "flows"), "off")) {
+	for _, code := range policyfile.Strings(policyfile.Value(policyfile.Value(root, "flows"), "off")) {
 		d.flowsOff = append(d.flowsOff, floodmark.Code(code))
 	}
-	d.places = r.places(root)
-	d.groups = readGroups(value(root, "groups"))
-	d.caution = r.caution(value(root, "caution"))
-	d.tools = r.tools(value(root, "tools"))
-	d.standing = r.standing(value(root, "standing"))
-	d.settings = r.readSettings(root)
-	d.projectLocal = yes(value(root, "projectTrust"), "local")
-	keys, values := pairs(value(root, "agents"))
+	d.places = readPlaces(r, root)
+	d.groups = readGroups(policyfile.Value(root, "groups"))
+	d.caution = readCaution(r, policyfile.Value(root, "caution"))
+	d.tools = readTools(r, policyfile.Value(root, "tools"))
+	d.standing = readStanding(r, policyfile.Value(root, "standing"))
+	d.settings = readSettings(r, root)
+	d.projectLocal = yes(policyfile.Value(root, "projectTrust"), "local")
+	keys, values := policyfile.Pairs(policyfile.Value(root, "agents"))
 	for i, k := range keys {
-		s := r.section(values[i], "agents."+k.Value+".", inAgent, conditions)
+		s := readSection(r, values[i], "agents."+k.Value+".", policyfile.InAgent, conditions)
 		d.agents[k.Value] = &s
 	}
-	if r.problems[before:].Failed() {
+	if r.Problems[before:].Failed() {
 		return nil
 	}
 	return d
 }
 
-func (r *reader) section(root *yaml.Node, where string, in scope, conditions *conditions) section {
-	s := section{where: where, taint: readLevels(value(root, "taintPolicy"))}
-	keys, values := pairs(value(root, "toolOverrides"))
-	r.mention(true, keys...)
+func readSection(r *policyfile.Reader, root *yaml.Node, where string, in policyfile.Scope, conditions *condition.Set) section {
+	s := section{where: where, taint: readLevels(policyfile.Value(root, "taintPolicy"))}
+	keys, values := policyfile.Pairs(policyfile.Value(root, "toolOverrides"))
+	r.Mention(true, keys...)
 	for i, k := range keys {
 		name := parseTool(k.Value)
 		if name.name == "" || name == (toolName{name: "*"}) {
-			r.fault(k, "wrong-value", fmt.Sprintf("%s names no tool", shown(k)), "write a tool, server/tool or server/*; for all tools use table or taintPolicy")
+			r.Fault(k, "wrong-value", fmt.Sprintf("%s names no tool", policyfile.Quote(k)), "write a tool, server/tool or server/*; for all tools use table or taintPolicy")
 		}
 		s.overrides = append(s.overrides, override{tool: name, text: k.Value, levels: readLevels(values[i])})
 	}
-	s.rules = r.rules(value(root, "rules"), where, in, conditions)
-	s.maxIterations = number(value(root, "maxIterations"))
-	s.verifiers = r.verifiers(value(root, "verifiers"))
+	s.rules = readRules(r, policyfile.Value(root, "rules"), where, in, conditions)
+	s.maxIterations = policyfile.Number(policyfile.Value(root, "maxIterations"))
+	s.verifiers = readVerifiers(r, policyfile.Value(root, "verifiers"))
 	return s
 }
 
 // readLevels reads verdicts by level. A «*» holds where nothing else is said.
 func readLevels(n *yaml.Node) levels {
 	var ls levels
-	keys, values := pairs(n)
+	keys, values := policyfile.Pairs(n)
 	for i, k := range keys {
 		v := parseAnswer(values[i].Value)
 		if k.Value == "*" {
 			for t := range ls {
-				if value(n, floodmark.Trust(t).String()) == nil {
+				if policyfile.Value(n, floodmark.Trust(t).String()) == nil {
 					ls[t].says, ls[t].node = v, values[i]
 				}
 			}
@@ -148,76 +150,76 @@ func readLevels(n *yaml.Node) levels {
 
 func readGroups(n *yaml.Node) map[string]floodmark.Trust {
 	groups := map[string]floodmark.Trust{}
-	keys, values := pairs(n)
+	keys, values := policyfile.Pairs(n)
 	for i, k := range keys {
 		groups[k.Value], _ = floodmark.ParseTrust(values[i].Value)
 	}
 	return groups
 }
 
-// caution reads the tools whose results are untrusted. Saying false cannot
+// readCaution reads the tools whose results are untrusted. Saying false cannot
 // make a result more believed: what it is worth is the catalog's business.
-func (r *reader) caution(n *yaml.Node) map[toolName]bool {
+func readCaution(r *policyfile.Reader, n *yaml.Node) map[toolName]bool {
 	out := map[toolName]bool{}
-	keys, values := pairs(n)
-	r.mention(false, keys...)
+	keys, values := policyfile.Pairs(n)
+	r.Mention(false, keys...)
 	for i, k := range keys {
 		if yes(values[i], "true") {
 			out[parseTool(k.Value)] = true
 			continue
 		}
-		r.warn(values[i], "no-effect", fmt.Sprintf("caution: false for %s changes nothing", shown(k)),
+		r.Warn(values[i], "no-effect", fmt.Sprintf("caution: false for %s changes nothing", policyfile.Quote(k)),
 			"to say what a tool returns, describe it under tools with returns")
 	}
 	return out
 }
 
-func (r *reader) readSettings(root *yaml.Node) func(*Settings) {
-	approvals, auditor := value(root, "approvals"), value(root, "auditor")
-	quiet, people := r.quiet(value(approvals, "quiet")), r.people(approvals)
+func readSettings(r *policyfile.Reader, root *yaml.Node) func(*Settings) {
+	approvals, auditor := policyfile.Value(root, "approvals"), policyfile.Value(root, "auditor")
+	quiet, people := readQuiet(r, policyfile.Value(approvals, "quiet")), readPeople(r, approvals)
 	return func(s *Settings) {
-		set(value(root, "enforce"), func(n *yaml.Node) { s.Enforce = yes(n, "true") })
-		set(value(root, "relax"), func(n *yaml.Node) { s.Relax = yes(n, "true") })
-		set(value(root, "stopUnseen"), func(n *yaml.Node) { s.StopUnseen = yes(n, "true") })
-		set(value(root, "maxIterations"), func(n *yaml.Node) { s.MaxIterations = number(n) })
-		set(value(root, "freeContent"), func(n *yaml.Node) {
+		set(policyfile.Value(root, "enforce"), func(n *yaml.Node) { s.Enforce = yes(n, "true") })
+		set(policyfile.Value(root, "relax"), func(n *yaml.Node) { s.Relax = yes(n, "true") })
+		set(policyfile.Value(root, "stopUnseen"), func(n *yaml.Node) { s.StopUnseen = yes(n, "true") })
+		set(policyfile.Value(root, "maxIterations"), func(n *yaml.Node) { s.MaxIterations = policyfile.Number(n) })
+		set(policyfile.Value(root, "freeContent"), func(n *yaml.Node) {
 			if s.FreeContent = CapAudit; n.Value == "inert" {
 				s.FreeContent = InertAllows
 			}
 		})
-		set(value(root, "fetchSteered"), func(n *yaml.Node) { s.FetchSteered, _ = floodmark.ParseVerdict(n.Value) })
-		set(value(root, "planted"), func(n *yaml.Node) { s.Planted, _ = floodmark.ParseVerdict(n.Value) })
+		set(policyfile.Value(root, "fetchSteered"), func(n *yaml.Node) { s.FetchSteered, _ = floodmark.ParseVerdict(n.Value) })
+		set(policyfile.Value(root, "planted"), func(n *yaml.Node) { s.Planted, _ = floodmark.ParseVerdict(n.Value) })
 		for s0 := range s.Choices {
-			set(value(value(root, "choices"), floodmark.Secrecy(s0).String()), func(n *yaml.Node) { s.Choices[s0] = number(n) })
+			set(policyfile.Value(policyfile.Value(root, "choices"), floodmark.Secrecy(s0).String()), func(n *yaml.Node) { s.Choices[s0] = policyfile.Number(n) })
 		}
-		set(value(approvals, "ttl"), func(n *yaml.Node) { s.TicketTTL = duration(n) })
-		set(value(approvals, "wait"), func(n *yaml.Node) { s.Wait = duration(n) })
-		set(value(approvals, "toolWide"), func(n *yaml.Node) { s.ToolWide = yes(n, "true") })
-		set(value(approvals, "maxTries"), func(n *yaml.Node) { s.MaxTries = number(n) })
-		set(value(approvals, "perHour"), func(n *yaml.Node) { s.PerHour = number(n) })
-		set(value(approvals, "quiet"), func(*yaml.Node) { s.Quiet = quiet })
-		set(value(approvals, "admin"), func(n *yaml.Node) { s.AdminTwo = yes(n, "two") })
-		set(value(approvals, "people"), func(*yaml.Node) { s.People = people })
-		set(value(auditor, "on"), func(n *yaml.Node) { s.AuditorOn = yes(n, "true") })
-		set(value(auditor, "failMode"), func(n *yaml.Node) { s.AuditorFailMode = failMode(n) })
+		set(policyfile.Value(approvals, "ttl"), func(n *yaml.Node) { s.TicketTTL = duration(n) })
+		set(policyfile.Value(approvals, "wait"), func(n *yaml.Node) { s.Wait = duration(n) })
+		set(policyfile.Value(approvals, "toolWide"), func(n *yaml.Node) { s.ToolWide = yes(n, "true") })
+		set(policyfile.Value(approvals, "maxTries"), func(n *yaml.Node) { s.MaxTries = policyfile.Number(n) })
+		set(policyfile.Value(approvals, "perHour"), func(n *yaml.Node) { s.PerHour = policyfile.Number(n) })
+		set(policyfile.Value(approvals, "quiet"), func(*yaml.Node) { s.Quiet = quiet })
+		set(policyfile.Value(approvals, "admin"), func(n *yaml.Node) { s.AdminTwo = yes(n, "two") })
+		set(policyfile.Value(approvals, "people"), func(*yaml.Node) { s.People = people })
+		set(policyfile.Value(auditor, "on"), func(n *yaml.Node) { s.AuditorOn = yes(n, "true") })
+		set(policyfile.Value(auditor, "failMode"), func(n *yaml.Node) { s.AuditorFailMode = failMode(n) })
 	}
 }
 
-func (r *reader) verifiers(n *yaml.Node) []Verifier {
+func readVerifiers(r *policyfile.Reader, n *yaml.Node) []Verifier {
 	var out []Verifier
 	seen := map[string]bool{}
-	for _, c := range items(n) {
-		r.mention(false, items(value(c, "include"))...)
-		r.mention(true, items(value(c, "exclude"))...)
+	for _, c := range policyfile.Items(n) {
+		r.Mention(false, policyfile.Items(policyfile.Value(c, "include"))...)
+		r.Mention(true, policyfile.Items(policyfile.Value(c, "exclude"))...)
 		v := Verifier{
-			Name: value(c, "name").Value, Include: strs(value(c, "include")), Exclude: strs(value(c, "exclude")),
-			FailMode: failMode(value(c, "failMode")), Timeout: duration(value(c, "timeout")),
+			Name: policyfile.Value(c, "name").Value, Include: policyfile.Strings(policyfile.Value(c, "include")), Exclude: policyfile.Strings(policyfile.Value(c, "exclude")),
+			FailMode: failMode(policyfile.Value(c, "failMode")), Timeout: duration(policyfile.Value(c, "timeout")),
 		}
 		if len(v.Include) > 0 && len(v.Exclude) > 0 {
-			r.fault(value(c, "exclude"), "conflict", "include and exclude are both given", "keep one of them")
+			r.Fault(policyfile.Value(c, "exclude"), "conflict", "include and exclude are both given", "keep one of them")
 		}
 		if seen[v.Name] {
-			r.fault(value(c, "name"), "duplicate-name", fmt.Sprintf("there are two verifiers named %q", v.Name), "give each a name of its own")
+			r.Fault(policyfile.Value(c, "name"), "duplicate-name", fmt.Sprintf("there are two verifiers named %q", v.Name), "give each a name of its own")
 		}
 		seen[v.Name] = true
 		out = append(out, v)
@@ -232,14 +234,6 @@ func set(n *yaml.Node, use func(*yaml.Node)) {
 }
 
 func yes(n *yaml.Node, word string) bool { return n != nil && n.Value == word }
-
-func number(n *yaml.Node) int {
-	if n == nil {
-		return 0
-	}
-	v, _ := strconv.Atoi(n.Value)
-	return v
-}
 
 func duration(n *yaml.Node) time.Duration {
 	if n == nil {

@@ -86,24 +86,24 @@ func (f *flows) apply(q *Question, found *reasons) (caught bool) {
 	}
 	sends := slices.Contains(q.Effects, floodmark.Send) || len(q.Effects) == 0
 	leaves := sends || slices.Contains(q.Effects, floodmark.Run) && q.Reach.Network
-	reads := !leaves && q.readsNetwork()
-	carries := reads && q.Mark.Secrecy <= floodmark.Private && !q.knownRequest()
+	reads := !leaves && readsNetwork(q)
+	carries := reads && q.Mark.Secrecy <= floodmark.Private && !knownRequest(q)
 	if leaves || carries || (reads || q.Reach.Own && slices.Min(q.Effects) < floodmark.Fetch) && q.Reach.SecretInArgs {
 		switch unknown := len(q.Reach.Undescribed) > 0; {
-		case unknown && q.lured():
+		case unknown && lured(q):
 			add(f.secretOn, &f.unknownLured)
 		case unknown:
 			add(f.secretOn, &f.unknownNear)
 		case q.Reach.SecretInArgs:
 			add(f.secretOn, &f.secretLeaves)
 		case q.Mark.Secrecy > floodmark.Secret:
-		case q.lured():
+		case lured(q):
 			add(f.secretOn, &f.secretLured)
 		default:
 			add(f.secretOn, &f.secretNear)
 		}
 	}
-	if leaves && q.Mark.Secrecy <= floodmark.Private && !q.statedDestinations() && !q.asksFor(floodmark.Send) {
+	if leaves && q.Mark.Secrecy <= floodmark.Private && !statedDestinations(q) && !q.AsksFor(floodmark.Send) {
 		add(f.privateOn, &f.private)
 	}
 	if carries {
@@ -111,7 +111,7 @@ func (f *flows) apply(q *Question, found *reasons) (caught bool) {
 	} else if reads && q.Mark.Secrecy <= floodmark.Private && q.Reach.Tells > 0 {
 		add(f.fetchOn && q.Reach.Told+q.Reach.Tells > f.choices[q.Mark.Secrecy], &f.told)
 	}
-	if reads && (q.steered() || q.unnamed()) {
+	if reads && (steered(q) || unnamed(q)) {
 		add(f.fetchOn, &f.steered)
 	}
 	if sends && q.Reach.ActiveContent {
@@ -130,7 +130,7 @@ func (f *flows) apply(q *Question, found *reasons) (caught bool) {
 // Only the owner's own words, or destinations they all named, leave it unasked.
 func (f *flows) betray(q *Question, found *reasons) bool {
 	leaves := q.Reach.Network || slices.Contains(q.Effects, floodmark.Send) || slices.Contains(q.Effects, floodmark.Fetch)
-	if !f.secretOn || !q.Reach.SecretInArgs || !leaves || q.Mark.Trust >= floodmark.Owner && !q.Reach.SecretFile || q.statedDestinations() {
+	if !f.secretOn || !q.Reach.SecretInArgs || !leaves || q.Mark.Trust >= floodmark.Owner && !q.Reach.SecretFile || statedDestinations(q) {
 		return false
 	}
 	found.add(&f.secretOut)
@@ -149,29 +149,29 @@ func (f *flows) find(q *Question, at finding.Place, found *reasons) (caught bool
 
 // readsNetwork reports a request that leaves the machine without being a send.
 // The owner's own service is not outside.
-func (q *Question) readsNetwork() bool {
+func readsNetwork(q *Question) bool {
 	return !q.Reach.Own && (q.Reach.Network || slices.Contains(q.Effects, floodmark.Fetch))
 }
 
 // knownRequest reports a request that tells its host nothing new: the owner or
 // the policy named the host, and the rest was stated or came from there.
-func (q *Question) knownRequest() bool {
+func knownRequest(q *Question) bool {
 	host := q.Reach.HostStated || q.Reach.HostListed
-	if u, ok := q.at(q.Reach.URLArg); ok && u.Whence == floodmark.Stated {
+	if u, ok := argumentAt(q, q.Reach.URLArg); ok && u.Whence == floodmark.Stated {
 		host = true
 	}
-	return host && (q.Reach.RestFromHost || q.allStated())
+	return host && (q.Reach.RestFromHost || allStated(q))
 }
 
-func (q *Question) allStated() bool {
+func allStated(q *Question) bool {
 	return !slices.ContainsFunc(q.Args, func(a floodmark.Argument) bool { return a.Whence != floodmark.Stated })
 }
 
 // steered reports a URL that only text from outside named. A link that a site
 // gives to itself is none, if the owner sent the agent there; nor is one that
 // the owner asked to follow.
-func (q *Question) steered() bool {
-	u, ok := q.at(q.Reach.URLArg)
+func steered(q *Question) bool {
+	u, ok := argumentAt(q, q.Reach.URLArg)
 	return ok && fromOutside(u) && !q.Reach.Site && !q.Reach.PointedAt
 }
 
@@ -179,18 +179,18 @@ func (q *Question) steered() bool {
 // a text by the owner that the agent read. Text from outside can spell an address
 // so that it is found nowhere, and a request to that address can carry away what
 // was read.
-func (q *Question) unnamed() bool {
-	u, ok := q.at(q.Reach.URLArg)
+func unnamed(q *Question) bool {
+	u, ok := argumentAt(q, q.Reach.URLArg)
 	return ok && u.Whence != floodmark.Stated && !q.Reach.HostStated && !q.Reach.HostListed && !q.Reach.HostNamed && !q.Reach.PointedAt
 }
 
 // lured reports a destination that only text from outside named.
-func (q *Question) lured() bool {
-	if u, ok := q.at(q.Reach.URLArg); ok && fromOutside(u) {
+func lured(q *Question) bool {
+	if u, ok := argumentAt(q, q.Reach.URLArg); ok && fromOutside(u) {
 		return true
 	}
 	return slices.ContainsFunc(q.Reach.Destinations, func(i int) bool {
-		a, ok := q.at(i)
+		a, ok := argumentAt(q, i)
 		return ok && fromOutside(a) && (a.Role != floodmark.Undeclared || len(q.Reach.Undescribed) == 0 || addresses(q.Leaves, i))
 	})
 }
@@ -215,17 +215,17 @@ func fromOutside(a floodmark.Argument) bool {
 
 // statedDestinations reports that the owner named every destination, and that
 // there is one.
-func (q *Question) statedDestinations() bool {
+func statedDestinations(q *Question) bool {
 	if len(q.Reach.Destinations) == 0 {
 		return false
 	}
 	return !slices.ContainsFunc(q.Reach.Destinations, func(i int) bool {
-		a, ok := q.at(i)
+		a, ok := argumentAt(q, i)
 		return !ok || a.Whence != floodmark.Stated && !slices.Contains(q.Reach.Vouched, i)
 	})
 }
 
-func (q *Question) at(i int) (floodmark.Argument, bool) {
+func argumentAt(q *Question, i int) (floodmark.Argument, bool) {
 	if i < 0 || i >= len(q.Args) {
 		return floodmark.Argument{}, false
 	}
@@ -237,12 +237,12 @@ func (q *Question) at(i int) (floodmark.Argument, bool) {
 // its own, as when an attachment is saved in a folder. Where it is written must not
 // have been named by text from outside alone. What is saved carries its sources. A
 // cell that wants a person, or refuses, is left as it is.
-func (q *Question) filesNothing(cell *floodmark.Reason) bool {
+func filesNothing(q *Question, cell *floodmark.Reason) bool {
 	if cell == nil || cell.Verdict != floodmark.Audit || !q.Reach.NoText || q.SelfProtected {
 		return false
 	}
 	return !slices.ContainsFunc(q.Reach.Paths, func(i int) bool {
-		a, ok := q.at(i)
+		a, ok := argumentAt(q, i)
 		return !ok || fromOutside(a)
 	})
 }

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/floodmark/floodmark/internal/spelling"
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/policy/condition"
+	"github.com/floodmark/floodmark/policy/policyfile"
 )
 
 // Each limit holds at its number and refuses one beyond.
@@ -19,10 +21,10 @@ func TestLimits(t *testing.T) {
 	}
 	pad := func(n int) string { return "#" + strings.Repeat("x", n-len("version: 1\n#\n")) + "\n" }
 	for _, c := range []struct{ name, within, beyond, says string }{
-		{"bytes", pad(MaxBytes), pad(MaxBytes + 1), "the file has"},
-		{"items", list(maxItems), list(maxItems + 1), "too long"},
-		{"text", "rules: [{name: " + strings.Repeat("a", maxText) + ", when: 'true', action: {verdict: audit}}]\n", "rules: [{name: " + strings.Repeat("a", maxText+1) + ", when: 'true', action: {verdict: audit}}]\n", "too long"},
-		{"condition", rule("true" + strings.Repeat(" ", maxCondition-5) + " "), rule("true" + strings.Repeat(" ", maxCondition-3)), "too long"},
+		{"bytes", pad(policyfile.MaxBytes), pad(policyfile.MaxBytes + 1), "the file has"},
+		{"items", list(policyfile.MaxItems), list(policyfile.MaxItems + 1), "too long"},
+		{"text", "rules: [{name: " + strings.Repeat("a", policyfile.MaxText) + ", when: 'true', action: {verdict: audit}}]\n", "rules: [{name: " + strings.Repeat("a", policyfile.MaxText+1) + ", when: 'true', action: {verdict: audit}}]\n", "too long"},
+		{"condition", rule("true" + strings.Repeat(" ", policyfile.MaxCondition-5) + " "), rule("true" + strings.Repeat(" ", policyfile.MaxCondition-3)), "too long"},
 		{"rounds", "maxIterations: 10000\n", "maxIterations: 10001\n", "whole number"},
 		{"ttl", "approvals: {ttl: 10s}\n", "approvals: {ttl: 9s}\n", "from 10s to 24h"},
 	} {
@@ -38,10 +40,10 @@ func TestLimits(t *testing.T) {
 func TestProblemsAreBounded(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("version: 1\n")
-	for i := range maxErrors + 1 {
+	for i := range policyfile.MaxErrors + 1 {
 		fmt.Fprintf(&b, "wrong%d: 1\n", i)
 	}
-	if _, problems := Load(Layer{Name: "f", Data: []byte(b.String())}); len(problems) != maxErrors {
+	if _, problems := Load(Layer{Name: "f", Data: []byte(b.String())}); len(problems) != policyfile.MaxErrors {
 		t.Errorf("%d problems", len(problems))
 	}
 }
@@ -57,16 +59,6 @@ func TestHostileNesting(t *testing.T) {
 	} {
 		if p, problems := Load(Layer{Name: "f", Data: []byte(text)}); p != nil || !problems.Failed() {
 			t.Errorf("%.40s was accepted", text)
-		}
-	}
-}
-
-func TestNearest(t *testing.T) {
-	for got, want := range map[string]string{
-		"taint_policy": "taintPolicy", "rule": "rules", "work-space": "workspace", "policies": "rules", "zebra": "", "": "", "x": "",
-	} {
-		if near, _ := spelling.Word(got, policyShape().only(inUser).names()); near != want {
-			t.Errorf("%q: %q, want %q", got, near, want)
 		}
 	}
 }
@@ -113,8 +105,8 @@ func TestConditionsAreBoundedTogether(t *testing.T) {
 		return b.String()
 	}
 	var full []string
-	for range maxConditions / maxCondition {
-		full = append(full, strings.Repeat(" ", maxCondition-len("true"))+"true")
+	for range condition.MaxConditions / policyfile.MaxCondition {
+		full = append(full, strings.Repeat(" ", policyfile.MaxCondition-len("true"))+"true")
 	}
 	if p, problems := Load(Layer{Name: "p", Data: []byte(rules(full...))}); p == nil {
 		t.Errorf("at the limit: %v", problems)
@@ -136,6 +128,26 @@ func TestConditionsAreBoundedTogether(t *testing.T) {
 		}
 		if p != nil || len(problems) != 1 || !strings.Contains(problems[0].Text, "conditions of this policy have more than 65536 bytes together") || problems[0].Line < 3 || problems[0].Hint == "" {
 			t.Errorf("%s: %v", what, problems)
+		}
+	}
+}
+
+// The short form: the round and the levels must both fit.
+func TestShortForm(t *testing.T) {
+	p, problems := Load(Layer{Name: "f", Data: []byte("version: 1\nrules: [{name: a, when: {iteration_gte: 2, context_taint_includes: [external, shared]}, action: {verdict: restrict}}]\n")})
+	if p == nil {
+		t.Fatal(problems)
+	}
+	for _, c := range []struct {
+		round int
+		trust floodmark.Trust
+		want  floodmark.Verdict
+	}{
+		{1, floodmark.External, floodmark.Allow}, {2, floodmark.External, floodmark.Restrict}, {3, floodmark.Shared, floodmark.Restrict}, {2, floodmark.Local, floodmark.Allow}, {2, floodmark.Untrusted, floodmark.Allow},
+	} {
+		q := &Question{Iteration: c.round, Mark: floodmark.Label{Trust: c.trust, Secrecy: floodmark.Public}, Trust: c.trust, Effects: []floodmark.Effect{floodmark.Observe}, Reach: Reach{URLArg: -1}}
+		if got := p.Decide(q).Verdict; got != c.want {
+			t.Errorf("round %d at %s: %s", c.round, c.trust, got)
 		}
 	}
 }

@@ -9,10 +9,13 @@ import (
 	"strconv"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/finding"
-	"go.yaml.in/yaml/v3"
+	"github.com/floodmark/floodmark/policy/condition"
+	"github.com/floodmark/floodmark/policy/policyfile"
 )
 
 //go:embed profiles/*.yaml
@@ -25,25 +28,25 @@ func Load(layers ...Layer) (*Policy, floodmark.Problems) {
 	var problems floodmark.Problems
 	var user *document
 	var projects []*document
-	cs := &conditions{}
+	cs := &condition.Set{}
 	for i, l := range layers {
-		r := &reader{name: l.Name, data: l.Data}
+		r := &policyfile.Reader{Name: l.Name, Data: l.Data}
 		if !l.Project && slices.ContainsFunc(layers[:i], func(l Layer) bool { return !l.Project }) {
-			r.note(floodmark.Error, 1, 1, "two-layers", "there are two user layers", "load one of them, or mark the other as a project's")
+			r.Note(floodmark.Error, 1, 1, "two-layers", "there are two user layers", "load one of them, or mark the other as a project's")
 		}
-		in := inUser
+		in := policyfile.InUser
 		if l.Project {
-			in = inProject
+			in = policyfile.InProject
 		}
-		d := r.read(in, cs)
+		d := readDocument(r, in, cs)
 		if d != nil && l.Project {
 			d.where = l.Name + ": "
 			projects = append(projects, d)
 		} else if d != nil {
 			user = d
-			r.auditorMode(d)
+			checkAuditorMode(r, d)
 		}
-		problems = append(problems, r.problems...)
+		problems = append(problems, r.Problems...)
 	}
 	if problems.Failed() {
 		return nil, problems
@@ -63,22 +66,22 @@ func assemble(layers []Layer, user *document, projects []*document, problems flo
 		return nil, append(problems, floodmark.Problem{File: name, Line: 1, Column: 1, Severity: floodmark.Error, Code: "profile", Text: err.Error()})
 	}
 	if user == nil {
-		user = &document{reader: &reader{}, settings: func(*Settings) {}}
+		user = &document{reader: &policyfile.Reader{}, settings: func(*Settings) {}}
 	}
-	before := len(user.reader.problems)
+	before := len(user.reader.Problems)
 	p := build(name, shipped, user, projects, table)
 	p.hash, p.profile = hashOf(data, lines, layers), name
-	p.named = user.reader.named
+	p.named = user.reader.Named
 	for _, d := range projects {
-		p.named = append(p.named, d.reader.named...)
+		p.named = append(p.named, d.reader.Named...)
 	}
-	return p, append(problems, user.reader.problems[before:]...)
+	return p, append(problems, user.reader.Problems[before:]...)
 }
 
 // Shipped returns a profile as it comes with the program.
 func Shipped(profile string) (*Policy, error) {
-	if !slices.Contains(profileWords(), profile) {
-		return nil, fmt.Errorf("policy: no profile %q (there are %s)", profile, oneOf(profileWords()))
+	if !slices.Contains(policyfile.ProfileWords(), profile) {
+		return nil, fmt.Errorf("policy: no profile %q (there are %s)", profile, policyfile.OneOf(policyfile.ProfileWords()))
 	}
 	p, problems := Load(Layer{Name: profile, Data: []byte("version: 1\nprofile: " + profile + "\n")})
 	if problems.Failed() {
@@ -92,22 +95,22 @@ func readProfile(name string) (*document, []byte, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("policy: no profile %q", name)
 	}
-	r := &reader{name: name + ".yaml", data: data}
-	d := r.read(inProfile, &conditions{})
+	r := &policyfile.Reader{Name: name + ".yaml", Data: data}
+	d := readDocument(r, policyfile.InProfile, &condition.Set{})
 	if d == nil {
-		return nil, nil, r.problems
+		return nil, nil, r.Problems
 	}
 	return d, data, nil
 }
 
-// auditorMode says how little an auditor's silence can mean.
-func (r *reader) auditorMode(d *document) {
+// checkAuditorMode says how little an auditor's silence can mean.
+func checkAuditorMode(r *policyfile.Reader, d *document) {
 	var s Settings
 	if d.settings(&s); s.AuditorFailMode == FailBlock || d.profile == "dry-run" {
 		return
 	}
-	root := r.parse()
-	r.warn(value(value(root, "auditor"), "failMode"), "fails-open",
+	root := r.Parse()
+	r.Warn(policyfile.Value(policyfile.Value(root, "auditor"), "failMode"), "fails-open",
 		"an auditor that does not answer lets through only what would be allowed without one; about all else a person is asked", "nothing, if that is what you want; else failMode: block")
 }
 
@@ -130,21 +133,21 @@ func hashOf(profile, findings []byte, layers []Layer) floodmark.Digest {
 	return floodmark.DigestOf(b.String())
 }
 
-// tools reads the user's own catalog.
-func (r *reader) tools(n *yaml.Node) []*catalog.File {
+// readTools reads the user's own catalog.
+func readTools(r *policyfile.Reader, n *yaml.Node) []*catalog.File {
 	if n == nil {
 		return nil
 	}
-	f, err := catalog.ParseTools(r.name, n)
+	f, err := catalog.ParseTools(r.Name, n)
 	if err != nil {
 		if ps, ok := err.(floodmark.Problems); ok { //nolint:errorlint // the contract says so, and a wrapped one would lose its places
-			r.problems = append(r.problems, ps...)
+			r.Problems = append(r.Problems, ps...)
 		} else {
-			r.fault(n, "tools", err.Error(), "")
+			r.Fault(n, "tools", err.Error(), "")
 		}
 		return nil
 	}
-	r.problems = append(r.problems, f.Warnings()...)
+	r.Problems = append(r.Problems, f.Warnings()...)
 	return []*catalog.File{f}
 }
 

@@ -13,13 +13,13 @@ func (p *Policy) BeforeModel(q *Question) Ruling {
 	if v == nil {
 		return blocked(unjudged("no policy is loaded"))
 	}
-	if text, ok := q.sound(); !ok {
+	if text, ok := sound(q); !ok {
 		return blocked(unjudged(text))
 	}
 	var found reasons
 	var out Ruling
 	for _, r := range v.rules.model {
-		if r.cond.holds(q) {
+		if r.cond.Holds(q) {
 			out.BlockTurn = out.BlockTurn || r.blockTurn
 			found.say(q, &r.ruled)
 		}
@@ -57,12 +57,12 @@ func (p *Policy) Hides(q *Question) (floodmark.Reason, bool) {
 	if v == nil {
 		return unjudged("no policy is loaded").Reasons[0], true
 	}
-	if text, ok := q.sound(); !ok {
+	if text, ok := sound(q); !ok {
 		return unjudged(text).Reasons[0], true
 	}
 	for _, list := range v.rules.lists(q.Tool) {
 		for _, r := range list {
-			if r.hides && !r.cond.needsArgs && r.cond.holds(q) {
+			if r.hides && !r.cond.NeedsArgs && r.cond.Holds(q) {
 				return r.Reason, true
 			}
 		}

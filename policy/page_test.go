@@ -12,6 +12,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/policy/policyfile"
 )
 
 //go:generate go test . -run ^TestPolicyPage$ -update
@@ -77,7 +78,7 @@ func TestPolicyPageExamplesLoad(t *testing.T) {
 func TestPolicyPageIsComplete(t *testing.T) {
 	text := readPage(t)
 	var schema any
-	if err := json.Unmarshal(policy.Schema(), &schema); err != nil {
+	if err := json.Unmarshal(policyfile.Schema(), &schema); err != nil {
 		t.Fatal(err)
 	}
 	words := slices.Compact(slices.Sorted(slices.Values(schemaWords(schema))))

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/openhost"
-	"go.yaml.in/yaml/v3"
+	"github.com/floodmark/floodmark/policy/policyfile"
 )
 
 // places are the hosts and paths the user speaks about.
@@ -112,26 +114,26 @@ func hostOf(place string) string {
 	return strings.ToLower(strings.TrimSuffix(place, "."))
 }
 
-// places reads workspace and sources.
-func (r *reader) places(root *yaml.Node) places {
+// readPlaces reads workspace and sources.
+func readPlaces(r *policyfile.Reader, root *yaml.Node) places {
 	var ps places
-	for _, n := range items(value(root, "workspace")) {
-		if p, ok := r.path(n); ok {
+	for _, n := range policyfile.Items(policyfile.Value(root, "workspace")) {
+		if p, ok := readPath(r, n); ok {
 			ps.workspace = append(ps.workspace, p)
 		}
 	}
-	for _, n := range items(value(root, "sources")) {
-		host, path := value(n, "host"), value(n, "path")
-		t, _ := floodmark.ParseTrust(value(n, "trust").Value)
+	for _, n := range policyfile.Items(policyfile.Value(root, "sources")) {
+		host, path := policyfile.Value(n, "host"), policyfile.Value(n, "path")
+		t, _ := floodmark.ParseTrust(policyfile.Value(n, "trust").Value)
 		switch {
 		case (host == nil) == (path == nil):
-			r.fault(n, "wrong-value", "a source is a host or a path", "write one of them: {host: docs.example.com, trust: shared}")
+			r.Fault(n, "wrong-value", "a source is a host or a path", "write one of them: {host: docs.example.com, trust: shared}")
 		case path != nil:
-			if p, ok := r.path(path); ok {
+			if p, ok := readPath(r, path); ok {
 				ps.paths = append(ps.paths, placeTrust[pathPattern]{p, t})
 			}
 		default:
-			if h, ok := r.host(host, t); ok {
+			if h, ok := readHost(r, host, t); ok {
 				ps.hosts = append(ps.hosts, placeTrust[openhost.Pattern]{h, t})
 			}
 		}
@@ -139,32 +141,32 @@ func (r *reader) places(root *yaml.Node) places {
 	return ps
 }
 
-// path reads a path pattern. One that covers a whole disk or home says nothing.
-func (r *reader) path(n *yaml.Node) (pathPattern, bool) {
+// readPath reads a path pattern. One that covers a whole disk or home says nothing.
+func readPath(r *policyfile.Reader, n *yaml.Node) (pathPattern, bool) {
 	p, ok := parsePath(n.Value)
 	switch {
 	case !ok:
-		r.fault(n, "wrong-value", fmt.Sprintf("%s is not a path pattern", shown(n)), "begin with / or ~/; a * stands for a part of a name, ** for any folders, .. is not used")
+		r.Fault(n, "wrong-value", fmt.Sprintf("%s is not a path pattern", policyfile.Quote(n)), "begin with / or ~/; a * stands for a part of a name, ** for any folders, .. is not used")
 		return pathPattern{}, false
 	case p.tooWide():
-		r.fault(n, "too-wide", fmt.Sprintf("%s covers everything", shown(n)), "name the folders that hold your own work, as in ~/work/**")
+		r.Fault(n, "too-wide", fmt.Sprintf("%s covers everything", policyfile.Quote(n)), "name the folders that hold your own work, as in ~/work/**")
 		return pathPattern{}, false
 	}
 	return p, true
 }
 
-// host reads a host pattern. Trust in a host where strangers write would be
+// readHost reads a host pattern. Trust in a host where strangers write would be
 // trust in strangers.
-func (r *reader) host(n *yaml.Node, t floodmark.Trust) (openhost.Pattern, bool) {
+func readHost(r *policyfile.Reader, n *yaml.Node, t floodmark.Trust) (openhost.Pattern, bool) {
 	h, ok := openhost.ParsePattern(n.Value)
 	where, open := h.Open()
 	switch {
 	case !ok:
-		r.fault(n, "wrong-value", fmt.Sprintf("%s is not a host", shown(n)), "write a name such as docs.example.com or *.example.com, without https:// and without a path")
+		r.Fault(n, "wrong-value", fmt.Sprintf("%s is not a host", policyfile.Quote(n)), "write a name such as docs.example.com or *.example.com, without https:// and without a path")
 	case h.Public() && t > floodmark.Untrusted:
-		r.fault(n, "too-wide", fmt.Sprintf("anyone can register a name below %s", h.Domain), "name the domain that is yours, as in *.example."+h.Domain)
+		r.Fault(n, "too-wide", fmt.Sprintf("anyone can register a name below %s", h.Domain), "name the domain that is yours, as in *.example."+h.Domain)
 	case open && t >= floodmark.Shared:
-		r.fault(n, "strangers-write", fmt.Sprintf("strangers can write on %s", where), "it cannot be trusted as a whole; endorse single pages instead")
+		r.Fault(n, "strangers-write", fmt.Sprintf("strangers can write on %s", where), "it cannot be trusted as a whole; endorse single pages instead")
 	default:
 		return h, true
 	}

@@ -28,6 +28,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/finding"
+	"github.com/floodmark/floodmark/policy/policyfile"
 	"github.com/floodmark/floodmark/verify"
 )
 
@@ -44,7 +45,7 @@ type Policy struct {
 	tools        []*catalog.File
 	standing     []Standing
 	projectLocal bool
-	named        []NamedTool
+	named        []policyfile.NamedTool
 }
 
 // A Layer is one policy file. A project's layer may only tighten.

@@ -4,24 +4,26 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/floodmark/floodmark/internal/quiet"
+
 	"go.yaml.in/yaml/v3"
 
-	"github.com/floodmark/floodmark/internal/quiet"
+	"github.com/floodmark/floodmark/policy/policyfile"
 )
 
-// quiet reads the quiet hours.
-func (r *reader) quiet(n *yaml.Node) quiet.Hours {
+// readQuiet reads the quiet hours.
+func readQuiet(r *policyfile.Reader, n *yaml.Node) quiet.Hours {
 	if n == nil {
 		return quiet.Hours{}
 	}
-	q := quiet.Hours{From: clockMinutes(value(n, "from")), To: clockMinutes(value(n, "to")), Hold: yes(value(n, "do"), "hold")}
+	q := quiet.Hours{From: clockMinutes(policyfile.Value(n, "from")), To: clockMinutes(policyfile.Value(n, "to")), Hold: yes(policyfile.Value(n, "do"), "hold")}
 	if q.From == q.To {
-		r.fault(value(n, "to"), "wrong-value", "quiet hours that begin and end at the same time are all day or never", "write another time, or remove quiet")
+		r.Fault(policyfile.Value(n, "to"), "wrong-value", "quiet hours that begin and end at the same time are all day or never", "write another time, or remove quiet")
 	}
-	named := value(n, "zone")
+	named := policyfile.Value(n, "zone")
 	found, err := quiet.Zone(named.Value)
 	if err != nil {
-		r.fault(named, "wrong-value", fmt.Sprintf("%s is no time zone", shown(named)), "write a name of the IANA Time Zone Database, such as Europe/Berlin, or UTC")
+		r.Fault(named, "wrong-value", fmt.Sprintf("%s is no time zone", policyfile.Quote(named)), "write a name of the IANA Time Zone Database, such as Europe/Berlin, or UTC")
 		return quiet.Hours{}
 	}
 	q.Zone = found
@@ -35,16 +37,4 @@ func clockMinutes(n *yaml.Node) int {
 		return 0
 	}
 	return t.Hour()*60 + t.Minute()
-}
-
-func quietShape() *shape {
-	return &shape{kind: mapping, noun: "quiet hours", about: "Hours in which nobody is asked.", keys: []key{
-		{name: "from", need: true, shape: &shape{kind: clock, noun: "a time of day", about: "The first quiet minute."}},
-		{name: "to", need: true, shape: &shape{kind: clock, noun: "a time of day", about: "The first minute that is not quiet; earlier than from means the next day."}},
-		{name: "zone", need: true, shape: textShape("a time zone")},
-		{name: "do", need: true, shape: &shape{
-			kind: word, noun: "answer to questions in quiet hours", words: []string{"deny", "hold"},
-			about: "deny refuses what would be asked; hold asks when the quiet hours are over.",
-		}},
-	}}
 }

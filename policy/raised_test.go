@@ -11,7 +11,9 @@ import (
 // conversation. It is never lowered, and never raised to system.
 func TestRaised(t *testing.T) {
 	change, run, send, admin := floodmark.Change, floodmark.Run, floodmark.Send, floodmark.Admin
-	up := func(e floodmark.Effect, t floodmark.Trust) policy.Raised { return policy.Raised{Effect: e, Trust: t} }
+	up := func(e floodmark.Effect, t floodmark.Trust) policy.Raised {
+		return policy.Raised{Effect: e, Trust: t}
+	}
 	for _, c := range []struct {
 		name    string
 		effects []floodmark.Effect

@@ -7,48 +7,6 @@ import (
 	"unicode/utf8"
 )
 
-func parsed(text string) (bool, string) {
-	r := &reader{name: "f", data: []byte(text)}
-	n := r.parse()
-	return n != nil, r.problems.Error()
-}
-
-// The limits on YAML itself, at the number and one beyond.
-func TestYAMLLimits(t *testing.T) {
-	nested := func(n int) string { return strings.Repeat("[", n-1) + "1" + strings.Repeat("]", n-1) }
-	many := func(n int) string { return "[" + strings.TrimSuffix(strings.Repeat("1,", n-1), ",") + "]" }
-	for _, c := range []struct {
-		name           string
-		within, beyond string
-		says           string
-	}{
-		{"depth", nested(maxDepth), nested(maxDepth + 1), "f:1:17: error: this is nested too deep\n    a policy is at most 16 levels deep"},
-		{"values", many(maxNodes), many(maxNodes + 1), "f:1:100000: error: the file has too many values\n    a policy may have 50000 values"},
-		{"bytes", "1 #" + strings.Repeat("x", MaxBytes-3), "1 #" + strings.Repeat("x", MaxBytes-2), "f:1:1: error: the file has 1048577 bytes\n    a policy may have 1048576 bytes"},
-	} {
-		if ok, says := parsed(c.within); !ok {
-			t.Errorf("%s: refused at the limit: %s", c.name, says)
-		}
-		if ok, says := parsed(c.beyond); ok || says != c.says {
-			t.Errorf("%s: beyond the limit: %s", c.name, says)
-		}
-	}
-	if ok, says := parsed(strings.Repeat("[", 20_000)); ok || !strings.Contains(says, "a policy is at most 16 levels deep") {
-		t.Error(says)
-	}
-}
-
-func TestReadableText(t *testing.T) {
-	for text, want := range map[string]string{
-		"a: b\r\n\tc\n": "", "é\ufffd😀 ~": "", "": "", "\x1f": "1:1", "a\x00": "1:2", "é\n\n ab\x7f": "3:4", "\xff": "1:1", "é\xc3": "1:2", "a\x08": "1:2",
-	} {
-		r := &reader{name: "f", data: []byte(text)}
-		if ok := r.readable(); ok != (want == "") || !ok && !strings.HasPrefix(r.problems.Error(), "f:"+want+": error: a byte here is not readable text") {
-			t.Errorf("%q: %v %v", text, ok, r.problems)
-		}
-	}
-}
-
 func TestLayersThatCannotBe(t *testing.T) {
 	data := []byte("version: 1\n")
 	for _, c := range []struct {

@@ -4,15 +4,18 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/verify"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/policy/condition"
+	"github.com/floodmark/floodmark/policy/policyfile"
+	"github.com/floodmark/floodmark/verify"
 )
 
 // A rule is a condition and what follows from it. Rules only tighten.
 type rule struct {
 	ruled
-	cond condition
+	cond condition.Condition
 	// tools are those the verdict is for; all of them if everything is set.
 	tools      []toolName
 	everything bool
@@ -20,46 +23,46 @@ type rule struct {
 	blockTurn  bool
 }
 
-// rules reads a list of rules. A rule with several actions becomes one rule
+// readRules reads a list of rules. A rule with several actions becomes one rule
 // for each set of tools.
-func (r *reader) rules(n *yaml.Node, where string, in scope, cs *conditions) []*rule {
+func readRules(r *policyfile.Reader, n *yaml.Node, where string, in policyfile.Scope, cs *condition.Set) []*rule {
 	var out []*rule
 	names := map[string]*yaml.Node{}
-	for _, c := range items(n) {
-		name := value(c, "name")
+	for _, c := range policyfile.Items(n) {
+		name := policyfile.Value(c, "name")
 		if first := names[name.Value]; first != nil {
-			r.fault(name, "duplicate-name", fmt.Sprintf("there are two rules named %q", name.Value), fmt.Sprintf("the first one is on line %d; give each a name of its own", first.Line))
+			r.Fault(name, "duplicate-name", fmt.Sprintf("there are two rules named %q", name.Value), fmt.Sprintf("the first one is on line %d; give each a name of its own", first.Line))
 		}
 		names[name.Value] = name
-		for _, list := range []*yaml.Node{value(c, "tools"), value(value(c, "action"), "remove_tools"), value(value(c, "action"), "block_tools")} {
-			r.mention(false, items(list)...)
+		for _, list := range []*yaml.Node{policyfile.Value(c, "tools"), policyfile.Value(policyfile.Value(c, "action"), "remove_tools"), policyfile.Value(policyfile.Value(c, "action"), "block_tools")} {
+			r.Mention(false, policyfile.Items(list)...)
 		}
-		if in == inProject {
-			r.onlyStricter(value(c, "action"))
+		if in == policyfile.InProject {
+			checkStricter(r, policyfile.Value(c, "action"))
 		}
-		cond, ok := r.condition(value(c, "when"), cs)
+		cond, ok := condition.Compile(r, policyfile.Value(c, "when"), cs)
 		if ok {
-			out = append(out, r.actions(c, where+"rules."+name.Value, cond)...)
+			out = append(out, readActions(r, c, where+"rules."+name.Value, cond)...)
 		}
 	}
 	return out
 }
 
-// onlyStricter refuses what a project may not ask for: that records are kept.
-func (r *reader) onlyStricter(action *yaml.Node) {
-	keys, _ := pairs(action)
+// checkStricter refuses what a project may not ask for: that records are kept.
+func checkStricter(r *policyfile.Reader, action *yaml.Node) {
+	keys, _ := policyfile.Pairs(action)
 	for _, k := range keys {
 		if k.Value == "persist_graph" {
-			r.fault(k, "not-here", fmt.Sprintf("%q may not stand in a project's file", k.Value), "a project's rules may only tighten; move this rule to the user's own file")
+			r.Fault(k, "not-here", fmt.Sprintf("%q may not stand in a project's file", k.Value), "a project's rules may only tighten; move this rule to the user's own file")
 		}
 	}
 }
 
-// actions turns one written rule into the rules it stands for.
-func (r *reader) actions(n *yaml.Node, where string, cond condition) []*rule {
-	action := value(n, "action")
+// readActions turns one written rule into the rules it stands for.
+func readActions(r *policyfile.Reader, n *yaml.Node, where string, cond condition.Condition) []*rule {
+	action := policyfile.Value(n, "action")
 	given := ""
-	for _, at := range []*yaml.Node{value(n, "reason"), value(action, "reason")} {
+	for _, at := range []*yaml.Node{policyfile.Value(n, "reason"), policyfile.Value(action, "reason")} {
 		if at != nil {
 			given = at.Value
 		}
@@ -67,56 +70,56 @@ func (r *reader) actions(n *yaml.Node, where string, cond condition) []*rule {
 	newRule := func(says answer, what string) *rule {
 		text := given
 		if text == "" {
-			text = fmt.Sprintf("the rule %q %s", value(n, "name").Value, what)
+			text = fmt.Sprintf("the rule %q %s", policyfile.Value(n, "name").Value, what)
 		}
 		return &rule{cond: cond, ruled: *newRuled(says, floodmark.RuleMatched, where, true, func(floodmark.Verdict) string { return text })}
 	}
-	only := toolNames(value(n, "tools"))
+	only := toolNames(policyfile.Value(n, "tools"))
 	var out []*rule
 	for _, key := range []string{"remove_tools", "block_tools"} {
-		if at := value(action, key); at != nil {
+		if at := policyfile.Value(action, key); at != nil {
 			x := newRule(plainly(floodmark.Restrict), "takes this tool away")
-			x.setTools(r.both(at, toolNames(at), only))
+			x.setTools(toolsOfBoth(r, at, toolNames(at), only))
 			x.hides = key == "remove_tools"
 			out = append(out, x)
 		}
 	}
-	if at := value(action, "verdict"); at != nil {
+	if at := policyfile.Value(action, "verdict"); at != nil {
 		x := newRule(parseAnswer(at.Value), "asks for "+at.Value)
 		x.setTools(only)
 		out = append(out, x)
 	}
-	if yes(value(action, "block_turn"), "true") {
+	if yes(policyfile.Value(action, "block_turn"), "true") {
 		x := newRule(plainly(floodmark.Restrict), "ends this turn")
 		x.setTools(only)
 		x.blockTurn = true
 		out = append(out, x)
 	}
-	if at := value(action, "log_full_context"); yes(at, "true") {
-		r.fault(at, "not-kept", "the whole context is written down nowhere: the journal holds where content came from, and no content of others", "take it out; the agent's own transcript has the context, and «floodmark journal graph» shows where it came from")
+	if at := policyfile.Value(action, "log_full_context"); yes(at, "true") {
+		r.Fault(at, "not-kept", "the whole context is written down nowhere: the journal holds where content came from, and no content of others", "take it out; the agent's own transcript has the context, and «floodmark journal graph» shows where it came from")
 	}
 	// The journal keeps the graph of every turn.
-	if len(out) == 0 && !yes(value(action, "persist_graph"), "true") && !yes(value(action, "log_full_context"), "true") {
-		r.fault(action, "empty", "the action does nothing", "write remove_tools, block_tools, verdict or block_turn: true")
+	if len(out) == 0 && !yes(policyfile.Value(action, "persist_graph"), "true") && !yes(policyfile.Value(action, "log_full_context"), "true") {
+		r.Fault(action, "empty", "the action does nothing", "write remove_tools, block_tools, verdict or block_turn: true")
 	}
 	return out
 }
 
-// both returns the tools that are in both lists; no second list means all.
-func (r *reader) both(at *yaml.Node, named, only []toolName) []toolName {
+// toolsOfBoth returns the tools that are in both lists; no second list means all.
+func toolsOfBoth(r *policyfile.Reader, at *yaml.Node, named, only []toolName) []toolName {
 	if only == nil {
 		return named
 	}
 	kept := slices.DeleteFunc(named, func(t toolName) bool { return !slices.Contains(only, t) })
 	if len(kept) == 0 {
-		r.fault(at, "conflict", "none of these tools is among the rule's tools", "remove the key tools, or name the same tools in both")
+		r.Fault(at, "conflict", "none of these tools is among the rule's tools", "remove the key tools, or name the same tools in both")
 	}
 	return kept
 }
 
 func toolNames(n *yaml.Node) []toolName {
 	var out []toolName
-	for _, s := range strs(n) {
+	for _, s := range policyfile.Strings(n) {
 		t := parseTool(s)
 		out = append(out, toolName{t.server, verify.Normal(t.name)})
 	}
@@ -141,7 +144,7 @@ type ruleIndex struct {
 func newRuleIndex(rules []*rule) ruleIndex {
 	x := ruleIndex{byName: map[string][]*rule{}, byServer: map[string][]*rule{}, byTool: map[toolName][]*rule{}}
 	for _, r := range rules {
-		if r.blockTurn && r.everything && !r.cond.needsCall {
+		if r.blockTurn && r.everything && !r.cond.NeedsCall {
 			x.model = append(x.model, r)
 		}
 		if r.everything {

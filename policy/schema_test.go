@@ -8,16 +8,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/floodmark/floodmark/policy"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/floodmark/floodmark/policy/policyfile"
 )
 
 const schemaFile = "../docs/reference/policy.schema.json"
 
 func compiledSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(policy.Schema()))
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(policyfile.Schema()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func TestSchemaFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	golden(t, schemaFile, string(policy.Schema()))
+	golden(t, schemaFile, string(policyfile.Schema()))
 }
 
 func TestSchemaAcceptsGoodPolicies(t *testing.T) {

@@ -6,9 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/quiet"
-	"go.yaml.in/yaml/v3"
+	"github.com/floodmark/floodmark/policy/policyfile"
 )
 
 // Settings are what a policy says besides its rules. The zero Settings are
@@ -120,31 +122,24 @@ func (s Settings) Person(channel, name string) (string, bool) {
 // not among them: who speaks there is the agent's word.
 func provers() []string { return []string{"owner.sock", "token", "certificate", "telegram", "oidc"} }
 
-// people reads who may approve what takes two.
-func (r *reader) people(approvals *yaml.Node) People {
+// readPeople reads who may approve what takes two.
+func readPeople(r *policyfile.Reader, approvals *yaml.Node) People {
 	out := People{}
-	persons, values := pairs(value(approvals, "people"))
+	persons, values := policyfile.Pairs(policyfile.Value(approvals, "people"))
 	for i, p := range persons {
-		for _, n := range items(values[i]) {
+		for _, n := range policyfile.Items(values[i]) {
 			channel, name, ok := strings.Cut(n.Value, ":")
 			if !ok || name == "" || !slices.Contains(provers(), channel) {
-				r.fault(n, "wrong-value", fmt.Sprintf("%s says nobody that a channel could prove", shown(n)), "write owner.sock:1000, telegram:4711, token:NAME, certificate:NAME or oidc:NAME")
+				r.Fault(n, "wrong-value", fmt.Sprintf("%s says nobody that a channel could prove", policyfile.Quote(n)), "write owner.sock:1000, telegram:4711, token:NAME, certificate:NAME or oidc:NAME")
 			}
 			if other, twice := out[n.Value]; twice {
-				r.fault(n, "duplicate-name", fmt.Sprintf("%s is %s already", shown(n), other), "give it to one person")
+				r.Fault(n, "duplicate-name", fmt.Sprintf("%s is %s already", policyfile.Quote(n), other), "give it to one person")
 			}
 			out[n.Value] = p.Value
 		}
 	}
-	if two := value(approvals, "admin"); yes(two, "two") && len(persons) < 2 {
-		r.fault(two, "wrong-value", "nobody could approve it: it takes two people, and the policy does not name two", "name them under approvals.people: {anna: [\"telegram:4711\"], ben: [\"telegram:4712\"]}")
+	if two := policyfile.Value(approvals, "admin"); yes(two, "two") && len(persons) < 2 {
+		r.Fault(two, "wrong-value", "nobody could approve it: it takes two people, and the policy does not name two", "name them under approvals.people: {anna: [\"telegram:4711\"], ben: [\"telegram:4712\"]}")
 	}
 	return out
-}
-
-func peopleShape() *shape {
-	return &shape{
-		kind: named, noun: "people by name", about: "Who may approve what takes two people, with the names that channels prove.", high: maxItems,
-		item: &shape{kind: list, noun: "a list of names", low: 1, high: 16, item: textShape("a channel and a name")},
-	}
 }

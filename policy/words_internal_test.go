@@ -3,49 +3,9 @@ package policy
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/spelling"
 )
-
-func TestDistance(t *testing.T) {
-	for _, c := range []struct {
-		a, b string
-		want int
-	}{
-		{"kitten", "sitting", 3},
-		{"", "abc", 3},
-		{"abc", "", 3},
-		{"abc", "abc", 0},
-		{"ab", "ba", 2},
-		{"abcd", "bcd", 1},
-		{"bcd", "abcd", 1},
-		{strings.Repeat("a", 64), strings.Repeat("a", 64), 0},
-		{strings.Repeat("a", 65), "a", 64},
-		{"a", strings.Repeat("a", 65), 64},
-	} {
-		if got := spelling.Edits(c.a, c.b); got != c.want {
-			t.Errorf("%s, %s: %d, want %d", c.a, c.b, got, c.want)
-		}
-	}
-}
-
-func TestWordsInMessages(t *testing.T) {
-	for noun, want := range map[string]string{"effect": "an effect", "verdict": "a verdict", "audit or inert": "an audit or inert"} {
-		if got := article(noun); got != want {
-			t.Errorf("%s: %s", noun, got)
-		}
-	}
-	for d, want := range map[time.Duration]string{time.Second: "1s", 90 * time.Second: "1m30s", time.Minute: "1m", time.Hour: "1h", 90 * time.Minute: "1h30m", 24 * time.Hour: "24h"} {
-		if got := short(d); got != want {
-			t.Errorf("%s: %s, want %s", d, got, want)
-		}
-	}
-	if got := oneOf([]string{"a"}) + "|" + oneOf([]string{"a", "b"}) + "|" + oneOf([]string{"a", "b", "c"}); got != "a|a or b|a, b or c" {
-		t.Error(got)
-	}
-}
 
 func TestSplitPath(t *testing.T) {
 	for s, want := range map[string]string{

@@ -12,6 +12,7 @@ import (
 	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/cli/records"
 	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/policy/policyfile"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -66,7 +67,7 @@ while it is written.`,
 		Example: `  floodmark policy schema > floodmark.schema.json`,
 		Args:    cobra.NoArgs,
 		RunE: cli.Guard(func(*cobra.Command, []string) error {
-			_, err := c.Stdout.Write(append(bytes.TrimSpace(policy.Schema()), '\n'))
+			_, err := c.Stdout.Write(append(bytes.TrimSpace(policyfile.Schema()), '\n'))
 			return err
 		}),
 	}

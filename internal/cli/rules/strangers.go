@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark/internal/spelling"
 	"github.com/floodmark/floodmark/internal/toolbook"
 	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/policy/policyfile"
 )
 
 // replyTool is the name under which a reply to a person other than the owner is judged. No catalog
@@ -42,7 +43,7 @@ func strangers(c *cli.Console, p *policy.Policy) (floodmark.Problems, error) {
 
 // strange says what is wrong with the name of a tool and what to write instead; empty if the tool
 // is known.
-func strange(k cli.Known, n policy.NamedTool) (text, hint string) {
+func strange(k cli.Known, n policyfile.NamedTool) (text, hint string) {
 	i := strings.LastIndexByte(n.Tool, '/')
 	if i < 0 {
 		return strangeBare(k, n)
@@ -61,7 +62,7 @@ func strange(k cli.Known, n policy.NamedTool) (text, hint string) {
 	return fmt.Sprintf("nothing is known about a tool %q of the server %s", tool, server), meant(k, tool, server)
 }
 
-func strangeBare(k cli.Known, n policy.NamedTool) (text, hint string) {
+func strangeBare(k cli.Known, n policyfile.NamedTool) (text, hint string) {
 	builtIn := func(o cli.Owner) bool { return !o.Server }
 	offering := k.Offering(n.Tool)
 	switch {

@@ -1,4 +1,4 @@
-package policy
+package condition
 
 import (
 	"cel.dev/cel-go/common/ast"

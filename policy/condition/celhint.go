@@ -1,4 +1,4 @@
-package policy
+package condition
 
 import (
 	"fmt"
@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark/internal/spelling"
+	"github.com/floodmark/floodmark/policy/policyfile"
 )
 
 // celHint says what to write instead, by the CEL library's message and the
@@ -62,7 +63,7 @@ func partHint(of string, below []string, condition string) string {
 			return fmt.Sprintf("did you mean %s?", near)
 		}
 	}
-	return "write one of " + oneOf(below)
+	return "write one of " + policyfile.OneOf(below)
 }
 
 func startingWith(words []string, prefix string) []string {

@@ -1,4 +1,4 @@
-package policy
+package condition
 
 import (
 	"slices"
@@ -7,14 +7,15 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/policy/policyfile"
 )
 
-func conditionOf(t *testing.T, text string, cs *conditions) condition {
+func conditionOf(t *testing.T, text string, cs *Set) Condition {
 	t.Helper()
-	r := &reader{name: "x", data: []byte(text)}
-	c, ok := r.condition(scalar(text), cs)
+	r := &policyfile.Reader{Name: "x", Data: []byte(text)}
+	c, ok := Compile(r, scalar(text), cs)
 	if !ok {
-		t.Fatalf("%s: %v", text, r.problems)
+		t.Fatalf("%s: %v", text, r.Problems)
 	}
 	return c
 }
@@ -50,7 +51,7 @@ func distinct() *Question {
 // Every variable means what the language says, whether we answer ourselves or
 // the library does.
 func TestVariables(t *testing.T) {
-	cs := &conditions{}
+	cs := &Set{}
 	for _, text := range []string{
 		`agent == "codex"`, `call.agent == "pi"`, `call.server == "github"`, `call.tool == "push"`, `call.effect == "send"`,
 		`mark.trust == external`, `mark.secrecy == internal`, `trust == local`, `iteration == 7`, `turn == 8`,
@@ -87,7 +88,7 @@ func TestVariables(t *testing.T) {
 
 // A rule about an effect speaks of every call that has it, whatever else the call does.
 func TestEachEffectIsAskedAbout(t *testing.T) {
-	cs := &conditions{}
+	cs := &Set{}
 	for text, want := range map[string]bool{
 		`call.effect == "send"`: true, `call.effect == "write"`: true, `call.effect == "observe" && turn == 8`: true,
 		`call.effect == "run"`: false, `call.effect == "write" && turn == 9`: false, `turn == 9`: false,
@@ -95,7 +96,7 @@ func TestEachEffectIsAskedAbout(t *testing.T) {
 	} {
 		q := distinct()
 		c := conditionOf(t, text, cs)
-		if got := c.holds(q); got != want || len(q.Effects) != 3 {
+		if got := c.Holds(q); got != want || len(q.Effects) != 3 {
 			t.Errorf("%s: %v, %v", text, got, q.Effects)
 		}
 	}
@@ -104,7 +105,7 @@ func TestEachEffectIsAskedAbout(t *testing.T) {
 // What is compiled and what is left to the library; what mentions the call and
 // what its arguments.
 func TestWhatConditionsNeed(t *testing.T) {
-	cs := &conditions{}
+	cs := &Set{}
 	for text, want := range map[string]string{
 		`true`: "compiled", `!(agent == "a") || turn > 1`: "compiled", `iteration in [1, external]`: "compiled", `call.tool in []`: "compiled call",
 		`iteration in []`: "compiled", `sources.exists(s, s.trust < 1)`: "compiled", `sources.all(s, s.trust < trust)`: "compiled call args", `sources.exists_one(s, s.trust < 1)`: "compiled", `sources[0].trust < 1`: "", `sources.map(s, s.trust) == [1]`: "", `mark.trust <= external`: "compiled", `turn + 1 > iteration`: "",
@@ -120,7 +121,7 @@ func TestWhatConditionsNeed(t *testing.T) {
 	} {
 		c := conditionOf(t, text, cs)
 		var got []string
-		for word, on := range map[string]bool{"1compiled": c.compiled, "2call": c.needsCall, "3args": c.needsArgs} {
+		for word, on := range map[string]bool{"1compiled": c.compiled, "2call": c.NeedsCall, "3args": c.NeedsArgs} {
 			if on {
 				got = append(got, word)
 			}
@@ -136,31 +137,11 @@ func TestWhatConditionsNeed(t *testing.T) {
 func TestPatternTooLarge(t *testing.T) {
 	const within = "a{999}a{999}" // and two instructions around it
 	for _, who := range []string{"agent", `(agent + "x")`} {
-		conditionOf(t, who+`.matches("`+within+`")`, &conditions{})
+		conditionOf(t, who+`.matches("`+within+`")`, &Set{})
 		text := who + `.matches("` + within + `a")`
-		r := &reader{name: "x", data: []byte(text)}
-		if _, ok := r.condition(scalar(text), &conditions{}); ok || !strings.Contains(r.problems.Error(), "regex program size 2001 exceeds limit of 2000") {
-			t.Errorf("%s: %v", text, r.problems)
-		}
-	}
-}
-
-// The short form: the round and the levels must both fit.
-func TestShortForm(t *testing.T) {
-	p, problems := Load(Layer{Name: "f", Data: []byte("version: 1\nrules: [{name: a, when: {iteration_gte: 2, context_taint_includes: [external, shared]}, action: {verdict: restrict}}]\n")})
-	if p == nil {
-		t.Fatal(problems)
-	}
-	for _, c := range []struct {
-		round int
-		trust floodmark.Trust
-		want  floodmark.Verdict
-	}{
-		{1, floodmark.External, floodmark.Allow}, {2, floodmark.External, floodmark.Restrict}, {3, floodmark.Shared, floodmark.Restrict}, {2, floodmark.Local, floodmark.Allow}, {2, floodmark.Untrusted, floodmark.Allow},
-	} {
-		q := &Question{Iteration: c.round, Mark: floodmark.Label{Trust: c.trust, Secrecy: floodmark.Public}, Trust: c.trust, Effects: []floodmark.Effect{floodmark.Observe}, Reach: Reach{URLArg: -1}}
-		if got := p.Decide(q).Verdict; got != c.want {
-			t.Errorf("round %d at %s: %s", c.round, c.trust, got)
+		r := &policyfile.Reader{Name: "x", Data: []byte(text)}
+		if _, ok := Compile(r, scalar(text), &Set{}); ok || !strings.Contains(r.Problems.Error(), "regex program size 2001 exceeds limit of 2000") {
+			t.Errorf("%s: %v", text, r.Problems)
 		}
 	}
 }

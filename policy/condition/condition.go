@@ -1,4 +1,6 @@
-package policy
+// Package condition decides when a rule of a policy applies: it compiles what the rule says in CEL,
+// and asks it of a call.
+package condition
 
 import (
 	"fmt"
@@ -14,23 +16,25 @@ import (
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
-	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/yamlplace"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/spelling"
+	"github.com/floodmark/floodmark/internal/yamlplace"
+	"github.com/floodmark/floodmark/policy/policyfile"
 )
 
 // The limits of a condition. The cost is CEL's own measure; a condition over
 // the limit counts as true.
 const (
-	maxCondition = 4096
-	maxCost      = 100_000
-	maxNesting   = 64
-	maxRegex     = 2000 // instructions of a compiled pattern
+	maxCost    = 100_000
+	maxNesting = 64
+	maxRegex   = 2000 // instructions of a compiled pattern
 	// maxPatterns bounds those of all patterns of a policy: each is compiled and kept.
 	maxPatterns = 50_000
-	// maxConditions bounds the bytes of all conditions in CEL of a policy: each is
+	// MaxConditions bounds the bytes of all conditions in CEL of a policy: each is
 	// parsed, checked and kept, at up to 50 µs a byte.
-	maxConditions = 64 << 10
+	MaxConditions = 64 << 10
 )
 
 // A truth is the outcome of a condition. CEL knows a third one, the error.
@@ -42,13 +46,13 @@ const (
 	failed
 )
 
-// A condition decides whether a rule applies.
-type condition struct {
+// A Condition decides whether a rule applies. The zero Condition always does.
+type Condition struct {
 	eval func(*Question) truth
-	// needsCall says that it mentions the call, so that it cannot be answered
-	// at a model call; needsArgs that it mentions what may differ between two
+	// NeedsCall says that it mentions the call, so that it cannot be answered
+	// at a model call; NeedsArgs that it mentions what may differ between two
 	// calls of the same tool; byEffect that it mentions what the call does.
-	needsCall, needsArgs, byEffect bool
+	NeedsCall, NeedsArgs, byEffect bool
 	// values are the arguments whose values it looks at; anyValue says that it
 	// may look at all of them.
 	values   []string
@@ -56,30 +60,30 @@ type condition struct {
 	compiled bool // by us, not by the CEL library
 }
 
-// holds reports whether the rule applies, to the call or to one of its effects: doing more
+// Holds reports whether the rule applies, to the call or to one of its effects: doing more
 // gets round no rule. What cannot be answered counts as true, since rules only tighten.
-func (c *condition) holds(q *Question) bool {
-	return c.eval(q) != no || c.byEffect && slices.ContainsFunc(q.Effects, func(e floodmark.Effect) bool {
+func (c *Condition) Holds(q *Question) bool {
+	return c.eval == nil || c.eval(q) != no || c.byEffect && slices.ContainsFunc(q.Effects, func(e floodmark.Effect) bool {
 		one := *q
 		one.Effects = []floodmark.Effect{e}
 		return c.eval(&one) != no
 	})
 }
 
-// blind reports whether it looks at a value that was not kept.
-func (c *condition) blind(q *Question) bool {
+// Blind reports whether it looks at a value that was not kept.
+func (c *Condition) Blind(q *Question) bool {
 	return len(q.Unkept) > 0 && (c.anyValue || slices.ContainsFunc(c.values, func(path string) bool { return slices.Contains(q.Unkept, path) }))
 }
 
-// conditions compiles CEL. Building the environment is slow, so that it is
+// A Set compiles the conditions of one policy. Building the environment is slow, so that it is
 // built once, and only if a policy has a CEL rule.
-type conditions struct {
+type Set struct {
 	env      *cel.Env
 	patterns int // how large those are that were read, as maxPatterns counts
 	bytes    int // of the conditions that were read
 }
 
-func (cs *conditions) environment() *cel.Env {
+func (cs *Set) environment() *cel.Env {
 	if cs.env != nil {
 		return cs.env
 	}
@@ -94,7 +98,7 @@ func (cs *conditions) environment() *cel.Env {
 			cel.NativeTypeFor[celArgument](cel.NativeTypeAlias("argument"), types.ParseStructTags(true)),
 			cel.NativeTypeFor[celSource](cel.NativeTypeAlias("source"), types.ParseStructTags(true)),
 		),
-		cel.ParserRecursionLimit(maxNesting), cel.ParserExpressionSizeLimit(maxCondition),
+		cel.ParserRecursionLimit(maxNesting), cel.ParserExpressionSizeLimit(policyfile.MaxCondition),
 		cel.RegexProgramSizeLimit(maxRegex), cel.CrossTypeNumericComparisons(true),
 		cel.Variable("call.args", cel.MapType(cel.StringType, cel.DynType)),
 		cel.Variable("arg", cel.MapType(cel.StringType, cel.ObjectType("argument"))),
@@ -144,39 +148,39 @@ func constants() map[string]int64 {
 	return out
 }
 
-// condition reads a rule's condition in either form.
-func (r *reader) condition(n *yaml.Node, cs *conditions) (condition, bool) {
+// Compile reads a rule's condition in either form.
+func Compile(r *policyfile.Reader, n *yaml.Node, cs *Set) (Condition, bool) {
 	if n.Kind == yaml.MappingNode {
 		return shortForm(n), true
 	}
-	if cs.patterns > maxPatterns || cs.bytes > maxConditions {
-		return condition{}, false // it was said, and the rest would take long to read
+	if cs.patterns > maxPatterns || cs.bytes > MaxConditions {
+		return Condition{}, false // it was said, and the rest would take long to read
 	}
-	if cs.bytes += len(n.Value); cs.bytes > maxConditions {
-		r.fault(n, "condition", fmt.Sprintf("the conditions of this policy have more than %d bytes together", maxConditions),
+	if cs.bytes += len(n.Value); cs.bytes > MaxConditions {
+		r.Fault(n, "condition", fmt.Sprintf("the conditions of this policy have more than %d bytes together", MaxConditions),
 			"write fewer or shorter ones; one rule can name many tools, and toolOverrides or conditions without CEL are not counted")
-		return condition{}, false
+		return Condition{}, false
 	}
 	e := cs.environment()
 	parsed, issues := e.Parse(n.Value)
 	if issues.Err() != nil {
-		r.celProblems(n, issues.Errors())
-		return condition{}, false
+		noteProblems(r, n, issues.Errors())
+		return Condition{}, false
 	}
 	if cs.patterns += patternsOf(parsed.NativeRep()); cs.patterns > maxPatterns {
-		r.fault(n, "condition", "the patterns of this policy are too large together", "write fewer, or repeat less in them, as in {10}")
-		return condition{}, false
+		r.Fault(n, "condition", "the patterns of this policy are too large together", "write fewer, or repeat less in them, as in {10}")
+		return Condition{}, false
 	}
 	checked, issues := e.Check(parsed)
 	if issues.Err() != nil {
-		r.celProblems(n, issues.Errors())
-		return condition{}, false
+		noteProblems(r, n, issues.Errors())
+		return Condition{}, false
 	}
 	if t := checked.OutputType(); !t.IsExactType(cel.BoolType) && !t.IsExactType(cel.DynType) {
-		r.fault(n, "condition", "the condition is not a question", "it should be true or false; compare something, as in mark.trust <= external")
-		return condition{}, false
+		r.Fault(n, "condition", "the condition is not a question", "it should be true or false; compare something, as in mark.trust <= external")
+		return Condition{}, false
 	}
-	r.compared(n, checked.NativeRep())
+	checkCompared(r, n, checked.NativeRep())
 	c := dependsOn(checked.NativeRep())
 	var plan planner
 	if mentions(checked.NativeRep().Expr(), "sources") {
@@ -188,8 +192,8 @@ func (r *reader) condition(n *yaml.Node, cs *conditions) (condition, bool) {
 	}
 	var err error
 	if c.eval, err = celEval(e, checked); err != nil {
-		r.fault(n, "condition", "the condition cannot be used: "+cleanCEL(err.Error()), "")
-		return condition{}, false
+		r.Fault(n, "condition", "the condition cannot be used: "+cleanCEL(err.Error()), "")
+		return Condition{}, false
 	}
 	return c, true
 }
@@ -227,15 +231,15 @@ func truthFrom(out ref.Val, err error) truth {
 }
 
 // shortForm reads the RFC's words. All given conditions must hold.
-func shortForm(n *yaml.Node) condition {
+func shortForm(n *yaml.Node) Condition {
 	var levels []floodmark.Trust
-	for _, w := range strs(value(n, "context_taint_includes")) {
+	for _, w := range policyfile.Strings(policyfile.Value(n, "context_taint_includes")) {
 		if t, err := floodmark.ParseTrust(w); err == nil {
 			levels = append(levels, t)
 		}
 	}
-	round := number(value(n, "iteration_gte"))
-	return condition{compiled: true, eval: func(q *Question) truth {
+	round := policyfile.Number(policyfile.Value(n, "iteration_gte"))
+	return Condition{compiled: true, eval: func(q *Question) truth {
 		if q.Iteration < round {
 			return no
 		}
@@ -251,8 +255,8 @@ func shortForm(n *yaml.Node) condition {
 func (q *Question) contains(t floodmark.Trust) bool { return q.Levels.Has(t) || q.Mark.Trust == t }
 
 // dependsOn looks for what a condition depends on.
-func dependsOn(a *ast.AST) condition {
-	var c condition
+func dependsOn(a *ast.AST) Condition {
+	var c Condition
 	c.values, c.anyValue = valuesOf(a)
 	ast.PreOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() != ast.IdentKind {
@@ -260,8 +264,8 @@ func dependsOn(a *ast.AST) condition {
 		}
 		name := e.AsIdent()
 		c.byEffect = c.byEffect || name == "call.effect"
-		c.needsCall = c.needsCall || strings.HasPrefix(name, "call.") || name == "arg" || name == "trust"
-		c.needsArgs = c.needsArgs || c.byEffect || name == "call.args" || name == "arg" || name == "trust"
+		c.NeedsCall = c.NeedsCall || strings.HasPrefix(name, "call.") || name == "arg" || name == "trust"
+		c.NeedsArgs = c.NeedsArgs || c.byEffect || name == "call.args" || name == "arg" || name == "trust"
 	}))
 	return c
 }
@@ -314,15 +318,15 @@ func valuesOf(a *ast.AST) (paths []string, anyOf bool) {
 	return paths, all > named
 }
 
-// celProblems notes what the CEL library found, each at its place in the file.
-func (r *reader) celProblems(n *yaml.Node, errs []*common.Error) {
+// noteProblems notes what the CEL library found, each at its place in the file.
+func noteProblems(r *policyfile.Reader, n *yaml.Node, errs []*common.Error) {
 	for i, e := range errs {
 		if i == 3 { // the rest follows from the first
 			return
 		}
-		line, column := yamlplace.Find(r.data, n, e.Location.Line(), e.Location.Column())
+		line, column := yamlplace.Find(r.Data, n, e.Location.Line(), e.Location.Column())
 		text := cleanCEL(e.Message)
-		r.note(floodmark.Error, line, column, "condition", text, celHint(text, n.Value))
+		r.Note(floodmark.Error, line, column, "condition", text, celHint(text, n.Value))
 		if strings.Contains(text, "error at: '=") {
 			return // what follows only follows from it
 		}
@@ -337,4 +341,51 @@ func cleanCEL(s string) string {
 	s = regexp.MustCompile(`'_(\S+?)_'`).ReplaceAllString(s, "'$1'")
 	s = regexp.MustCompile(`[Ss]yntax error: ([^']*'[^']*').*`).ReplaceAllString(s, "this is not CEL: $1")
 	return strings.ReplaceAll(s, "found no matching overload for", "these types do not go together:")
+}
+
+// checkCompared looks at the words a condition compares variables with. An unknown
+// effect, or one agent of a program, makes a rule that never applies.
+func checkCompared(r *policyfile.Reader, n *yaml.Node, a *ast.AST) {
+	ast.PreOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		if e.Kind() != ast.CallKind {
+			return
+		}
+		c := e.AsCall()
+		if !slices.Contains([]string{operators.Equals, operators.NotEquals, operators.In}, c.FunctionName()) {
+			return
+		}
+		x, y := c.Args()[0], c.Args()[1]
+		if y.Kind() == ast.IdentKind {
+			x, y = y, x
+		}
+		for _, word := range constantTexts(y) {
+			text, _ := constantText(word)
+			at := a.SourceInfo().GetStartLocation(word.ID())
+			line, column := yamlplace.Find(r.Data, n, at.Line(), at.Column())
+			switch {
+			case isIdent(x, "call.tool"):
+				r.MentionAt(text, line, column, false)
+			case (isIdent(x, "agent") || isIdent(x, "call.agent")) && floodmark.Program(text) != text:
+				r.Note(floodmark.Error, line, column, "one-agent", fmt.Sprintf("agent is the program, so it is never %q", text), "write the rule into a section of its own: agents: {"+text+": {rules: …}}")
+			case isIdent(x, "call.effect") && !slices.Contains(policyfile.EffectWords(), text):
+				hint := "write one of " + policyfile.OneOf(policyfile.EffectWords())
+				if near, ok := spelling.Word(text, policyfile.EffectWords()); ok {
+					hint = fmt.Sprintf("did you mean %q? It is one of %s", near, policyfile.OneOf(policyfile.EffectWords()))
+				}
+				r.Note(floodmark.Warning, line, column, "unknown-word", fmt.Sprintf("%q is not known as an effect, so this is never equal", text), hint)
+			}
+		}
+	}))
+}
+
+// constantTexts returns a text, or the texts in a list.
+func constantTexts(e ast.Expr) []ast.Expr {
+	list := []ast.Expr{e}
+	if e.Kind() == ast.ListKind {
+		list = slices.Clone(e.AsList().Elements())
+	}
+	return slices.DeleteFunc(list, func(e ast.Expr) bool {
+		_, ok := constantText(e)
+		return !ok
+	})
 }

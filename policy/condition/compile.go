@@ -1,4 +1,4 @@
-package policy
+package condition
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
+
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 )

@@ -1,4 +1,4 @@
-package policy
+package condition
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
+
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 )

@@ -1,4 +1,6 @@
-package policy
+// Package policyfile reads a policy as YAML and holds it against the shapes of the language, so that
+// every problem is told with its place.
+package policyfile
 
 import (
 	"bytes"
@@ -11,50 +13,51 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/floodmark/floodmark"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/floodmark/floodmark"
 )
 
-// A reader reads one file and notes every problem with its place.
-type reader struct {
-	name     string
-	data     []byte
-	problems floodmark.Problems
-	named    []NamedTool
+// A Reader reads one file and notes every problem with its place.
+type Reader struct {
+	Name     string
+	Data     []byte
+	Problems floodmark.Problems
+	Named    []NamedTool
 }
 
-// fault notes an error at a node.
-func (r *reader) fault(n *yaml.Node, code, text, hint string) {
-	r.note(floodmark.Error, n.Line, n.Column, code, text, hint)
+// Fault notes an error at a node.
+func (r *Reader) Fault(n *yaml.Node, code, text, hint string) {
+	r.Note(floodmark.Error, n.Line, n.Column, code, text, hint)
 }
 
-// warn notes a warning at a node.
-func (r *reader) warn(n *yaml.Node, code, text, hint string) {
-	r.note(floodmark.Warning, n.Line, n.Column, code, text, hint)
+// Warn notes a warning at a node.
+func (r *Reader) Warn(n *yaml.Node, code, text, hint string) {
+	r.Note(floodmark.Warning, n.Line, n.Column, code, text, hint)
 }
 
-// note adds a problem, up to [maxErrors]: a person does not mend more in one go.
-func (r *reader) note(s floodmark.Severity, line, column int, code, text, hint string) {
-	if len(r.problems) < maxErrors {
-		r.problems = append(r.problems, floodmark.Problem{
-			File: r.name, Line: max(line, 1), Column: max(column, 1), Severity: s, Code: code, Text: text, Hint: hint,
+// Note adds a problem, up to [maxErrors]: a person does not mend more in one go.
+func (r *Reader) Note(s floodmark.Severity, line, column int, code, text, hint string) {
+	if len(r.Problems) < MaxErrors {
+		r.Problems = append(r.Problems, floodmark.Problem{
+			File: r.Name, Line: max(line, 1), Column: max(column, 1), Severity: s, Code: code, Text: text, Hint: hint,
 		})
 	}
 }
 
-// parse returns the one document of the file, or nil after noting why not.
-func (r *reader) parse() *yaml.Node {
-	if len(r.data) > MaxBytes {
-		r.note(floodmark.Error, 1, 1, "too-large", fmt.Sprintf("the file has %d bytes", len(r.data)), fmt.Sprintf("a policy may have %d bytes", MaxBytes))
+// Parse returns the one document of the file, or nil after noting why not.
+func (r *Reader) Parse() *yaml.Node {
+	if len(r.Data) > MaxBytes {
+		r.Note(floodmark.Error, 1, 1, "too-large", fmt.Sprintf("the file has %d bytes", len(r.Data)), fmt.Sprintf("a policy may have %d bytes", MaxBytes))
 		return nil
 	}
 	if !r.readable() {
 		return nil
 	}
-	dec := yaml.NewDecoder(bytes.NewReader(r.data))
+	dec := yaml.NewDecoder(bytes.NewReader(r.Data))
 	var doc yaml.Node
 	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
-		r.note(floodmark.Error, 1, 1, "empty", "the file is empty", "write at least: version: 1")
+		r.Note(floodmark.Error, 1, 1, "empty", "the file is empty", "write at least: version: 1")
 		return nil
 	} else if err != nil {
 		r.syntax(err)
@@ -62,14 +65,14 @@ func (r *reader) parse() *yaml.Node {
 	}
 	var more yaml.Node
 	if err := dec.Decode(&more); err == nil {
-		r.fault(&more, "several-documents", "a second document begins here", "keep one document; remove the line ---")
+		r.Fault(&more, "several-documents", "a second document begins here", "keep one document; remove the line ---")
 		return nil
 	} else if !errors.Is(err, io.EOF) {
 		r.syntax(err)
 		return nil
 	}
 	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 {
-		r.note(floodmark.Error, 1, 1, "empty", "the file says nothing", "write at least: version: 1")
+		r.Note(floodmark.Error, 1, 1, "empty", "the file says nothing", "write at least: version: 1")
 		return nil
 	}
 	count := 0
@@ -80,12 +83,12 @@ func (r *reader) parse() *yaml.Node {
 }
 
 // readable refuses bytes that are not text.
-func (r *reader) readable() bool {
+func (r *Reader) readable() bool {
 	line, column := 1, 1
-	for i := 0; i < len(r.data); {
-		c, size := utf8.DecodeRune(r.data[i:])
+	for i := 0; i < len(r.Data); {
+		c, size := utf8.DecodeRune(r.Data[i:])
 		if c == utf8.RuneError && size <= 1 || c < ' ' && c != '\n' && c != '\t' && c != '\r' || c == 0x7f {
-			r.note(floodmark.Error, line, column, "not-text", "a byte here is not readable text", "save the file as UTF-8")
+			r.Note(floodmark.Error, line, column, "not-text", "a byte here is not readable text", "save the file as UTF-8")
 			return false
 		}
 		if column++; c == '\n' {
@@ -98,16 +101,16 @@ func (r *reader) readable() bool {
 
 // syntax turns the parser's message into a problem. The parser knows the line
 // only; a tab that indents is found exactly, because it is the usual cause.
-func (r *reader) syntax(err error) {
+func (r *Reader) syntax(err error) {
 	message, line := strings.TrimPrefix(err.Error(), "yaml: "), 0
 	if m := regexp.MustCompile(`^line (\d+): (.*)$`).FindStringSubmatch(message); m != nil {
 		line, _ = strconv.Atoi(m[1])
 		message = m[2]
 	}
-	lines := strings.Split(string(r.data), "\n")
+	lines := strings.Split(string(r.Data), "\n")
 	for i, l := range lines {
 		if at := strings.IndexByte(l, '\t'); at >= 0 && strings.TrimLeft(l[:at], " ") == "" && strings.TrimSpace(l) != "" {
-			r.note(floodmark.Error, i+1, at+1, "tab", "a tab is used to indent", "indent with spaces")
+			r.Note(floodmark.Error, i+1, at+1, "tab", "a tab is used to indent", "indent with spaces")
 			return
 		}
 	}
@@ -118,10 +121,10 @@ func (r *reader) syntax(err error) {
 	l := lines[line-1]
 	column := 1 + utf8.RuneCountInString(l[:culprit(l, message)])
 	if at := bareStar(l); at >= 0 && strings.Contains(message, "alphabetic or numeric") {
-		r.note(floodmark.Error, line, 1+utf8.RuneCountInString(l[:at]), "syntax", "a * without quotes means something else in YAML", `write "*"`)
+		r.Note(floodmark.Error, line, 1+utf8.RuneCountInString(l[:at]), "syntax", "a * without quotes means something else in YAML", `write "*"`)
 		return
 	}
-	r.note(floodmark.Error, line, column, "syntax", "this is not YAML: "+message, syntaxHint(message))
+	r.Note(floodmark.Error, line, column, "syntax", "this is not YAML: "+message, syntaxHint(message))
 }
 
 // bareStar finds a star that stands for itself and has no quotes.
@@ -179,23 +182,23 @@ func syntaxHint(message string) string {
 
 // plain refuses the parts of YAML with which a file can mean something else
 // than it shows.
-func (r *reader) plain(n *yaml.Node, depth int, count *int) bool {
+func (r *Reader) plain(n *yaml.Node, depth int, count *int) bool {
 	*count++
 	switch {
 	case depth > maxDepth:
-		r.fault(n, "too-deep", "this is nested too deep", fmt.Sprintf("a policy is at most %d levels deep", maxDepth))
+		r.Fault(n, "too-deep", "this is nested too deep", fmt.Sprintf("a policy is at most %d levels deep", maxDepth))
 		return false
 	case *count > maxNodes:
-		r.fault(n, "too-large", "the file has too many values", fmt.Sprintf("a policy may have %d values", maxNodes))
+		r.Fault(n, "too-large", "the file has too many values", fmt.Sprintf("a policy may have %d values", maxNodes))
 		return false
 	case n.Kind == yaml.AliasNode:
-		r.fault(n, "alias", "aliases are not used in policies", "write the value out")
+		r.Fault(n, "alias", "aliases are not used in policies", "write the value out")
 		return false
 	case n.Anchor != "":
-		r.fault(n, "alias", "anchors are not used in policies", "remove &"+n.Anchor+" and write the value out where it is needed")
+		r.Fault(n, "alias", "anchors are not used in policies", "remove &"+n.Anchor+" and write the value out where it is needed")
 		return false
 	case n.Style&yaml.TaggedStyle != 0:
-		r.fault(n, "tag", "tags are not used in policies", "remove the word that begins with !")
+		r.Fault(n, "tag", "tags are not used in policies", "remove the word that begins with !")
 		return false
 	}
 	for _, c := range n.Content {
@@ -207,19 +210,19 @@ func (r *reader) plain(n *yaml.Node, depth int, count *int) bool {
 }
 
 // keys refuses keys that are not words and keys that are there twice.
-func (r *reader) keys(n *yaml.Node) bool {
+func (r *Reader) keys(n *yaml.Node) bool {
 	seen, ok := map[string]*yaml.Node{}, true
 	for i := 0; i < len(n.Content); i += 2 {
 		k := n.Content[i]
 		switch first := seen[k.Value]; {
 		case k.Kind != yaml.ScalarNode || k.Tag == "!!null":
-			r.fault(k, "bad-key", "a key must be a word", "write: name: value")
+			r.Fault(k, "bad-key", "a key must be a word", "write: name: value")
 			ok = false
 		case k.Value == "<<" && k.Style == 0:
-			r.fault(k, "alias", "merging of mappings is not used in policies", "write the values out")
+			r.Fault(k, "alias", "merging of mappings is not used in policies", "write the values out")
 			ok = false
 		case first != nil:
-			r.fault(k, "duplicate-key", fmt.Sprintf("%q is here twice", k.Value), fmt.Sprintf("the first one is on line %d; keep one of them", first.Line))
+			r.Fault(k, "duplicate-key", fmt.Sprintf("%q is here twice", k.Value), fmt.Sprintf("the first one is on line %d; keep one of them", first.Line))
 			ok = false
 		default:
 			seen[k.Value] = k
@@ -228,8 +231,8 @@ func (r *reader) keys(n *yaml.Node) bool {
 	return ok
 }
 
-// pairs returns the keys and values of a mapping.
-func pairs(n *yaml.Node) (keys, values []*yaml.Node) {
+// Pairs returns the keys and values of a mapping.
+func Pairs(n *yaml.Node) (keys, values []*yaml.Node) {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil, nil
 	}
@@ -239,28 +242,59 @@ func pairs(n *yaml.Node) (keys, values []*yaml.Node) {
 	return keys, values
 }
 
-// value returns what stands behind a key, or nil.
-func value(n *yaml.Node, name string) *yaml.Node {
-	keys, values := pairs(n)
+// Value returns what stands behind a key, or nil.
+func Value(n *yaml.Node, name string) *yaml.Node {
+	keys, values := Pairs(n)
 	if i := slices.IndexFunc(keys, func(k *yaml.Node) bool { return k.Value == name }); i >= 0 {
 		return values[i]
 	}
 	return nil
 }
 
-// items returns the items of a list.
-func items(n *yaml.Node) []*yaml.Node {
+// Items returns the items of a list.
+func Items(n *yaml.Node) []*yaml.Node {
 	if n == nil || n.Kind != yaml.SequenceNode {
 		return nil
 	}
 	return n.Content
 }
 
-// strs returns a list of texts.
-func strs(n *yaml.Node) []string {
+// Strings returns a list of texts.
+func Strings(n *yaml.Node) []string {
 	var out []string
-	for _, c := range items(n) {
+	for _, c := range Items(n) {
 		out = append(out, c.Value)
 	}
 	return out
+}
+
+// A NamedTool is a tool that a policy speaks about, and where it does. Whether
+// such a tool exists is not known here.
+type NamedTool struct {
+	Tool         string // «tool», «server/tool», «server/*», or «*»
+	File         string
+	Line, Column int
+	// Narrow says that a name without a server means a built-in tool alone.
+	Narrow bool
+}
+
+// Number returns a whole number that was checked before.
+func Number(n *yaml.Node) int {
+	if n == nil {
+		return 0
+	}
+	v, _ := strconv.Atoi(n.Value)
+	return v
+}
+
+// Mention notes that nodes name tools.
+func (r *Reader) Mention(narrow bool, nodes ...*yaml.Node) {
+	for _, n := range nodes {
+		r.MentionAt(n.Value, n.Line, n.Column, narrow)
+	}
+}
+
+// MentionAt notes that a tool is named at a place.
+func (r *Reader) MentionAt(tool string, line, column int, narrow bool) {
+	r.Named = append(r.Named, NamedTool{Tool: tool, File: r.Name, Line: line, Column: column, Narrow: narrow})
 }

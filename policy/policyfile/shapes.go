@@ -1,4 +1,4 @@
-package policy
+package policyfile
 
 import (
 	"time"
@@ -6,7 +6,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-func textShape(noun string) *shape { return &shape{kind: text, noun: noun, low: 1, high: maxText} }
+func textShape(noun string) *shape { return &shape{kind: text, noun: noun, low: 1, high: MaxText} }
 
 func verdictShape(most floodmark.Verdict) *shape {
 	return &shape{kind: word, noun: "a verdict", words: verdictWords(most)}
@@ -23,12 +23,12 @@ func levelsShape(about string, star bool) *shape {
 func tableShape() *shape {
 	return &shape{
 		kind: named, noun: "verdicts by effect and trust level", about: "Cells of the table effect x trust that replace the profile's.",
-		keyWords: effectWords(), item: levelsShape("Verdicts by trust level.", false),
+		keyWords: EffectWords(), item: levelsShape("Verdicts by trust level.", false),
 	}
 }
 
 func toolList(noun string) *shape {
-	return &shape{kind: list, noun: noun, low: 1, high: maxItems, item: textShape("a tool")}
+	return &shape{kind: list, noun: noun, low: 1, high: MaxItems, item: textShape("a tool")}
 }
 
 func ruleShape() *shape {
@@ -39,7 +39,7 @@ func ruleShape() *shape {
 		}},
 		{name: "iteration_gte", shape: &shape{kind: whole, noun: "a number of rounds", about: "The round of the loop is at least this, counted from 0.", high: 10_000}},
 	}}
-	cel := &shape{kind: text, noun: "a CEL expression", about: "A CEL expression that is true or false.", low: 1, high: maxCondition}
+	cel := &shape{kind: text, noun: "a CEL expression", about: "A CEL expression that is true or false.", low: 1, high: MaxCondition}
 	action := &shape{kind: mapping, noun: "an action", about: "What follows when the condition holds.", low: 1, keys: []key{
 		{name: "remove_tools", shape: toolList("a list of tools")},
 		{name: "block_tools", shape: toolList("a list of tools")},
@@ -76,7 +76,7 @@ func choicesShape() *shape {
 }
 
 func sourcesShape() *shape {
-	return &shape{kind: list, noun: "a list of sources", about: "Standing trust in hosts and paths, at most shared.", high: maxItems, item: &shape{
+	return &shape{kind: list, noun: "a list of sources", about: "Standing trust in hosts and paths, at most shared.", high: MaxItems, item: &shape{
 		kind: mapping, noun: "a source", keys: []key{
 			{name: "host", shape: textShape("a host")},
 			{name: "path", shape: textShape("a path pattern")},
@@ -93,11 +93,11 @@ func approvalsShape() *shape {
 		{name: "maxTries", shape: &shape{kind: whole, noun: "a number of tries", about: "Wrong codes that void a question.", low: 1, high: 10}},
 		{name: "perHour", shape: &shape{kind: whole, noun: "a number of questions", about: "Questions that one session may ask in an hour; more are refused.", low: 1, high: 240}},
 		{name: "quiet", shape: quietShape()},
-		{name: "admin", in: inUser, shape: &shape{
+		{name: "admin", in: InUser, shape: &shape{
 			kind: word, noun: "number of people", words: []string{"one", "two"},
 			about: "How many people must approve what changes the agent or the monitor.",
 		}},
-		{name: "people", in: inUser, shape: peopleShape()},
+		{name: "people", in: InUser, shape: peopleShape()},
 	}}
 }
 
@@ -114,12 +114,53 @@ func verifiersShape() *shape {
 	return &shape{kind: list, noun: "a list of verifiers", about: "Gates that must agree before a call proceeds.", high: 16, item: &shape{
 		kind: mapping, noun: "a verifier", keys: []key{
 			{name: "name", need: true, shape: textShape("a name")},
-			{name: "include", shape: &shape{kind: list, noun: "a list of tools", about: "Only these tools.", high: maxItems, item: textShape("a tool")}},
-			{name: "exclude", shape: &shape{kind: list, noun: "a list of tools", about: "All tools but these.", high: maxItems, item: textShape("a tool")}},
+			{name: "include", shape: &shape{kind: list, noun: "a list of tools", about: "Only these tools.", high: MaxItems, item: textShape("a tool")}},
+			{name: "exclude", shape: &shape{kind: list, noun: "a list of tools", about: "All tools but these.", high: MaxItems, item: textShape("a tool")}},
 			{name: "failMode", shape: &shape{kind: word, noun: "a fail mode", about: "What silence means.", words: []string{"deny", "allow"}}},
 			{name: "timeout", shape: &shape{
 				kind: span, noun: "a length of time", about: "How long to wait for an answer.", shortest: time.Second, longest: 10 * time.Minute,
 			}},
+		},
+	}}
+}
+
+func peopleShape() *shape {
+	return &shape{
+		kind: named, noun: "people by name", about: "Who may approve what takes two people, with the names that channels prove.", high: MaxItems,
+		item: &shape{kind: list, noun: "a list of names", low: 1, high: 16, item: textShape("a channel and a name")},
+	}
+}
+
+func quietShape() *shape {
+	return &shape{kind: mapping, noun: "quiet hours", about: "Hours in which nobody is asked.", keys: []key{
+		{name: "from", need: true, shape: &shape{kind: clock, noun: "a time of day", about: "The first quiet minute."}},
+		{name: "to", need: true, shape: &shape{kind: clock, noun: "a time of day", about: "The first minute that is not quiet; earlier than from means the next day."}},
+		{name: "zone", need: true, shape: textShape("a time zone")},
+		{name: "do", need: true, shape: &shape{
+			kind: word, noun: "answer to questions in quiet hours", words: []string{"deny", "hold"},
+			about: "deny refuses what would be asked; hold asks when the quiet hours are over.",
+		}},
+	}}
+}
+
+func standingShape() *shape {
+	a := func(noun, about string) *shape {
+		return &shape{kind: text, noun: noun, about: about, low: 1, high: MaxText}
+	}
+	return &shape{kind: list, noun: "a list of standing approvals", about: "What scheduled jobs may do without asking, for a time.", high: maxStandingCount, item: &shape{
+		kind: mapping, noun: "a standing approval", keys: []key{
+			{name: "name", need: true, shape: a("a name", "What it is called in the journal.")},
+			{name: "agent", need: true, shape: a("an agent", "The agent whose job it is.")},
+			{name: "trigger", need: true, shape: a("a trigger", "What started the session, as the agent's door says: cron, heartbeat.")},
+			{name: "job", shape: a("a job", "Which job; without it any of that trigger.")},
+			{name: "call", need: true, shape: a("a call", "The call, as the pattern of a question spells it.")},
+			{name: "trust", need: true, shape: &shape{kind: word, noun: "a trust level", about: "The lowest the session may have sunk to.", words: levelWords()}},
+			{name: "secrecy", need: true, shape: &shape{
+				kind: word, noun: "a secrecy above secret", about: "The most guarded the session may have read.",
+				words: []string{floodmark.Private.String(), floodmark.Internal.String(), floodmark.Public.String()},
+			}},
+			{name: "from", need: true, shape: &shape{kind: day, noun: "a day", about: "The first day it holds, in UTC."}},
+			{name: "until", need: true, shape: &shape{kind: day, noun: "a day", about: "The last day it holds, in UTC; at most 90 days in all."}},
 		},
 	}}
 }

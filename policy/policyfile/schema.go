@@ -1,4 +1,4 @@
-package policy
+package policyfile
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ const schemaID = "https://github.com/floodmark/floodmark/docs/reference/policy.s
 // cannot say everything: that conditions are CEL, that names are unique, or
 // that strangers write on a host is known to [Load] only.
 func Schema() []byte {
-	root := policyShape().only(inUser).schema()
+	root := policyShape().only(InUser).schema()
 	root = append(object{
 		{"$schema", "https://json-schema.org/draft/2020-12/schema"},
 		{"$id", schemaID},
@@ -143,7 +143,7 @@ func (s *shape) scalarSchema() object {
 	case clock:
 		return object{{"type", "string"}, {"pattern", `^([01][0-9]|2[0-3]):[0-5][0-9]$`}, {"examples", []string{"22:00", "07:00"}}}
 	case span:
-		return object{{"type", "string"}, {"pattern", `^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`}, {"examples", []string{short(s.shortest), short(max(s.shortest, 2*time.Minute))}}}
+		return object{{"type", "string"}, {"pattern", `^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`}, {"examples", []string{ShortSpan(s.shortest), ShortSpan(max(s.shortest, 2*time.Minute))}}}
 	default:
 		return object{{"type", "string"}, {"minLength", s.low}, {"maxLength", s.high}, {"pattern", `\S`}}
 	}

@@ -1,4 +1,4 @@
-package policy
+package condition
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
+
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/alike"
 	"github.com/floodmark/floodmark/provenance"

@@ -1,4 +1,4 @@
-package policy
+package condition
 
 import (
 	"fmt"
@@ -118,7 +118,7 @@ func (r expressions) changes(t *testing.T, l *provenance.Ledger) {
 // the sources came and changed since they last answered.
 func TestLawRulesOverSourcesRememberNothingWrong(t *testing.T) {
 	r := expressions{rand.New(rand.NewPCG(11, 7))}
-	e := (&conditions{}).environment()
+	e := (&Set{}).environment()
 	rounds, outcomes := 150, map[truth]int{}
 	if testing.Short() {
 		rounds = 40
@@ -170,7 +170,7 @@ func TestLawRulesOverSourcesRememberNothingWrong(t *testing.T) {
 // The library is asked of so many sources and goes through so long a list for each; beyond it
 // the rule applies, or the library answers as a whole.
 func TestLimitsOfWhatTheLibraryIsAsked(t *testing.T) {
-	asks := conditionOf(t, `sources.exists(s, size(s.tool) > 99)`, &conditions{})
+	asks := conditionOf(t, `sources.exists(s, size(s.tool) > 99)`, &Set{})
 	q := &Question{Sources: Sources{Ledger: &provenance.Ledger{}, Counts: &Counts{}}}
 	for n := range floodmark.NodeID(maxLibrary) {
 		if err := q.Sources.Ledger.Add(floodmark.Source{Node: n}); err != nil {
@@ -184,17 +184,17 @@ func TestLimitsOfWhatTheLibraryIsAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, counts := range []*Counts{{}, nil} {
-		if q.Sources.Counts = counts; asks.eval(q) != failed || !asks.holds(q) {
+		if q.Sources.Counts = counts; asks.eval(q) != failed || !asks.Holds(q) {
 			t.Errorf("one source more is asked, with %v", counts)
 		}
 	}
-	if got := conditionOf(t, `sources.exists(s, s.tool == "x")`, &conditions{}).eval(q); got != no {
+	if got := conditionOf(t, `sources.exists(s, s.tool == "x")`, &Set{}).eval(q); got != no {
 		t.Errorf("what we answer ourselves is bounded: %d", got)
 	}
 	through := func(n int) string {
 		return "sources.exists(s, [" + strings.Repeat(`"a",`, n) + "].exists(x, s.place.contains(x)))"
 	}
-	if !conditionOf(t, through(maxThrough), &conditions{}).compiled || conditionOf(t, through(maxThrough+1), &conditions{}).compiled {
+	if !conditionOf(t, through(maxThrough), &Set{}).compiled || conditionOf(t, through(maxThrough+1), &Set{}).compiled {
 		t.Error("not where the bound is")
 	}
 }

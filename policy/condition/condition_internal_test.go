@@ -1,4 +1,4 @@
-package policy
+package condition
 
 import (
 	"fmt"
@@ -7,10 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/policy/policyfile"
 	"github.com/floodmark/floodmark/provenance"
-	"go.yaml.in/yaml/v3"
 )
 
 // expressions makes random conditions of the common part of CEL.
@@ -94,7 +96,7 @@ func (r expressions) question() *Question {
 // included.
 func TestLawCompiledConditionsAgreeWithCEL(t *testing.T) {
 	r := expressions{rand.New(rand.NewPCG(7, 7))}
-	cs := &conditions{}
+	cs := &Set{}
 	e := cs.environment()
 	rounds, outcomes := 1500, map[truth]int{}
 	if testing.Short() {
@@ -157,16 +159,16 @@ func TestOtherConditions(t *testing.T) {
 		`call.args["n"] == 10`:                                       yep,
 		`arg["amount"].trust == external && call.tool == "transfer"`: yep,
 	} {
-		r := &reader{name: "x", data: []byte("x")}
-		c, ok := r.condition(scalar(text), &conditions{})
+		r := &policyfile.Reader{Name: "x", Data: []byte("x")}
+		c, ok := Compile(r, scalar(text), &Set{})
 		if !ok {
-			t.Errorf("%s: %v", text, r.problems)
+			t.Errorf("%s: %v", text, r.Problems)
 			continue
 		}
 		if got := c.eval(q); got != want {
 			t.Errorf("%s: %d, want %d", text, got, want)
 		}
-		if holds := c.holds(q); holds != (want != no) {
+		if holds := c.Holds(q); holds != (want != no) {
 			t.Errorf("%s holds: %v", text, holds)
 		}
 	}
@@ -178,19 +180,19 @@ func TestCostLimit(t *testing.T) {
 	for i := range 60 { // to the third power this is over the limit
 		q.Leaves = append(q.Leaves, hook.Leaf{Path: fmt.Sprint("k", i), Value: strings.Repeat("x", 500)})
 	}
-	r := &reader{name: "x", data: []byte("x")}
-	c, ok := r.condition(scalar(`call.args.all(a, call.args.all(b, call.args.all(c, a != "z")))  && false`), &conditions{})
+	r := &policyfile.Reader{Name: "x", Data: []byte("x")}
+	c, ok := Compile(r, scalar(`call.args.all(a, call.args.all(b, call.args.all(c, a != "z")))  && false`), &Set{})
 	if !ok {
-		t.Fatal(r.problems)
+		t.Fatal(r.Problems)
 	}
 	if got := c.eval(q); got != no && got != failed {
 		t.Errorf("%d", got)
 	}
-	c, ok = r.condition(scalar(`call.args.all(a, call.args.all(b, call.args.all(c, call.args[a].contains("x")))) == false`), &conditions{})
+	c, ok = Compile(r, scalar(`call.args.all(a, call.args.all(b, call.args.all(c, call.args[a].contains("x")))) == false`), &Set{})
 	if !ok {
-		t.Fatal(r.problems)
+		t.Fatal(r.Problems)
 	}
-	if got := c.eval(q); got != failed || !c.holds(q) {
+	if got := c.eval(q); got != failed || !c.Holds(q) {
 		t.Errorf("two hundred thousand steps ended with %d", got)
 	}
 }
@@ -202,19 +204,19 @@ func FuzzCondition(f *testing.F) {
 	} {
 		f.Add(s)
 	}
-	cs := &conditions{}
+	cs := &Set{}
 	questions := expressions{rand.New(rand.NewPCG(3, 3))}
 	q := questions.question()
 	f.Fuzz(func(t *testing.T, text string) {
-		if len(text) > maxCondition || strings.TrimSpace(text) == "" {
+		if len(text) > policyfile.MaxCondition || strings.TrimSpace(text) == "" {
 			t.Skip()
 		}
-		r := &reader{name: "x", data: []byte(text)}
+		r := &policyfile.Reader{Name: "x", Data: []byte(text)}
 		n := scalar(text)
 		cs.patterns, cs.bytes = 0, 0 // each text is a policy of its own
-		c, ok := r.condition(n, cs)
-		if ok == r.problems.Failed() {
-			t.Fatalf("%q: ok %v with problems %v", text, ok, r.problems)
+		c, ok := Compile(r, n, cs)
+		if ok == r.Problems.Failed() {
+			t.Fatalf("%q: ok %v with problems %v", text, ok, r.Problems)
 		}
 		if !ok || !c.compiled {
 			return

@@ -1,4 +1,4 @@
-package policy
+package policyfile
 
 import (
 	"fmt"
@@ -7,13 +7,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/floodmark/floodmark/internal/spelling"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/floodmark/floodmark/internal/spelling"
 )
+
+// Policy holds a policy against the shape of the language, as far as it may stand in one place, and
+// notes every difference. It reports whether the policy may be read.
+func (r *Reader) Policy(n *yaml.Node, in Scope) bool { return r.check(n, policyShape().only(in)) }
 
 // check holds a value against its shape and notes every difference. It reports
 // whether the value may be read.
-func (r *reader) check(n *yaml.Node, s *shape) bool {
+func (r *Reader) check(n *yaml.Node, s *shape) bool {
 	switch s.kind {
 	case mapping:
 		return r.checkMapping(n, s)
@@ -28,13 +33,13 @@ func (r *reader) check(n *yaml.Node, s *shape) bool {
 	}
 }
 
-func (r *reader) checkMapping(n *yaml.Node, s *shape) bool {
+func (r *Reader) checkMapping(n *yaml.Node, s *shape) bool {
 	if n.Kind != yaml.MappingNode {
 		r.wrongKind(n, s, "keys and values: "+strings.Join(s.names(), ", "))
 		return false
 	}
 	ok := true
-	keys, values := pairs(n)
+	keys, values := Pairs(n)
 	var meant []string // keys that were probably misspelt: they are not missing, too
 	for i, k := range keys {
 		known, found := s.find(k.Value)
@@ -46,13 +51,13 @@ func (r *reader) checkMapping(n *yaml.Node, s *shape) bool {
 		ok = r.check(values[i], known.shape) && ok
 	}
 	for _, k := range s.keys {
-		if k.need && value(n, k.name) == nil && !slices.Contains(meant, k.name) {
-			r.fault(n, "missing-key", fmt.Sprintf("%s needs %q", s.noun, k.name), "add: "+k.name+": "+example(k.shape))
+		if k.need && Value(n, k.name) == nil && !slices.Contains(meant, k.name) {
+			r.Fault(n, "missing-key", fmt.Sprintf("%s needs %q", s.noun, k.name), "add: "+k.name+": "+example(k.shape))
 			ok = false
 		}
 	}
 	if len(keys) < s.low {
-		r.fault(n, "empty", "nothing is said here", "write one of "+oneOf(s.names()))
+		r.Fault(n, "empty", "nothing is said here", "write one of "+OneOf(s.names()))
 		ok = false
 	}
 	return ok
@@ -60,22 +65,22 @@ func (r *reader) checkMapping(n *yaml.Node, s *shape) bool {
 
 // unknownKey says what may stand here, or why this may not. It returns the key
 // that was probably meant.
-func (r *reader) unknownKey(k *yaml.Node, s *shape) string {
+func (r *Reader) unknownKey(k *yaml.Node, s *shape) string {
 	if known, ok := policyShape().find(k.Value); ok && (s.noun == policyNoun || s.noun == sectionNoun) {
-		r.fault(k, "not-here", fmt.Sprintf("%q may not stand here", k.Value), placeHint(known.in, s))
+		r.Fault(k, "not-here", fmt.Sprintf("%q may not stand here", k.Value), placeHint(known.in, s))
 		return ""
 	}
 	text := fmt.Sprintf("unknown key %q", k.Value)
 	if near, ok := spelling.Word(k.Value, s.names()); ok {
-		r.fault(k, "unknown-key", text, fmt.Sprintf("did you mean %q?", near))
+		r.Fault(k, "unknown-key", text, fmt.Sprintf("did you mean %q?", near))
 		return near
 	}
-	r.fault(k, "unknown-key", text, "known keys here: "+strings.Join(s.names(), ", "))
+	r.Fault(k, "unknown-key", text, "known keys here: "+strings.Join(s.names(), ", "))
 	return ""
 }
 
-func placeHint(in scope, s *shape) string {
-	if in&inUser == 0 {
+func placeHint(in Scope, s *shape) string {
+	if in&InUser == 0 {
 		return "only the shipped profiles say this"
 	}
 	who := "a project's file"
@@ -85,15 +90,15 @@ func placeHint(in scope, s *shape) string {
 	return who + " may only tighten: " + strings.Join(s.names(), ", ") + "; say this in the user's own file"
 }
 
-func (r *reader) checkNamed(n *yaml.Node, s *shape) bool {
+func (r *Reader) checkNamed(n *yaml.Node, s *shape) bool {
 	if n.Kind != yaml.MappingNode {
 		r.wrongKind(n, s, "names with their values, as in "+example(s))
 		return false
 	}
 	ok := true
-	keys, values := pairs(n)
+	keys, values := Pairs(n)
 	if s.high > 0 && len(keys) > s.high {
-		r.fault(n, "too-large", "too many entries", fmt.Sprintf("at most %d", s.high))
+		r.Fault(n, "too-large", "too many entries", fmt.Sprintf("at most %d", s.high))
 		return false
 	}
 	for i, k := range keys {
@@ -103,7 +108,7 @@ func (r *reader) checkNamed(n *yaml.Node, s *shape) bool {
 			ok = false
 			continue
 		case k.Value == "":
-			r.fault(k, "bad-key", "a name is empty", "write a name")
+			r.Fault(k, "bad-key", "a name is empty", "write a name")
 			ok = false
 		}
 		ok = r.check(values[i], s.item) && ok
@@ -111,21 +116,21 @@ func (r *reader) checkNamed(n *yaml.Node, s *shape) bool {
 	return ok
 }
 
-func (r *reader) checkList(n *yaml.Node, s *shape) bool {
+func (r *Reader) checkList(n *yaml.Node, s *shape) bool {
 	if n.Kind != yaml.SequenceNode {
 		hint := "write a list: [first, second]"
 		if n.Kind == yaml.ScalarNode && n.Value != "" {
-			hint = "write a list: [" + shown(n) + "]"
+			hint = "write a list: [" + Quote(n) + "]"
 		}
-		r.fault(n, "wrong-type", "this should be "+s.noun, hint)
+		r.Fault(n, "wrong-type", "this should be "+s.noun, hint)
 		return false
 	}
 	if len(n.Content) < s.low {
-		r.fault(n, "empty", "the list is empty", "name at least one, or remove the key")
+		r.Fault(n, "empty", "the list is empty", "name at least one, or remove the key")
 		return false
 	}
 	if len(n.Content) > s.high {
-		r.fault(n, "too-large", "the list is too long", fmt.Sprintf("at most %d", s.high))
+		r.Fault(n, "too-large", "the list is too long", fmt.Sprintf("at most %d", s.high))
 		return false
 	}
 	ok := true
@@ -139,16 +144,16 @@ func (r *reader) checkList(n *yaml.Node, s *shape) bool {
 
 // checkEither takes the form that is written as the value is: there is one for
 // a mapping and one for everything else.
-func (r *reader) checkEither(n *yaml.Node, s *shape) bool {
+func (r *Reader) checkEither(n *yaml.Node, s *shape) bool {
 	i := slices.IndexFunc(s.forms, func(f *shape) bool { return (f.kind == mapping) == (n.Kind == yaml.MappingNode) })
 	return r.check(n, s.forms[i])
 }
 
-func (r *reader) checkScalar(n *yaml.Node, s *shape) bool {
+func (r *Reader) checkScalar(n *yaml.Node, s *shape) bool {
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
 		want := "a single value, as in " + example(s)
 		if s.kind == word {
-			want = "one of " + oneOf(s.words)
+			want = "one of " + OneOf(s.words)
 		}
 		r.wrongKind(n, s, want)
 		return false
@@ -164,66 +169,66 @@ func (r *reader) checkScalar(n *yaml.Node, s *shape) bool {
 	case whole:
 		v, err := strconv.Atoi(n.Value)
 		if err != nil || n.Tag != "!!int" || v < s.low || v > s.high {
-			r.fault(n, "wrong-value", fmt.Sprintf("%s should be %s", shown(n), s.noun), numberHint(s))
+			r.Fault(n, "wrong-value", fmt.Sprintf("%s should be %s", Quote(n), s.noun), numberHint(s))
 			return false
 		}
 	case flag:
 		if n.Tag != "!!bool" || n.Value != "true" && n.Value != "false" {
-			r.fault(n, "wrong-value", fmt.Sprintf("%s should be true or false", shown(n)), "write true or false, without quotes")
+			r.Fault(n, "wrong-value", fmt.Sprintf("%s should be true or false", Quote(n)), "write true or false, without quotes")
 			return false
 		}
 	case span:
 		if d, err := time.ParseDuration(n.Value); err != nil || d < s.shortest || d > s.longest {
-			r.fault(n, "wrong-value", fmt.Sprintf("%s should be %s", shown(n), s.noun),
-				fmt.Sprintf("write a number and s, m or h, from %s to %s", short(s.shortest), short(s.longest)))
+			r.Fault(n, "wrong-value", fmt.Sprintf("%s should be %s", Quote(n), s.noun),
+				fmt.Sprintf("write a number and s, m or h, from %s to %s", ShortSpan(s.shortest), ShortSpan(s.longest)))
 			return false
 		}
 	case day:
 		if _, err := time.Parse(time.DateOnly, n.Value); err != nil {
-			r.fault(n, "wrong-value", fmt.Sprintf("%s should be %s", shown(n), s.noun), "write year, month and day: 2026-12-31")
+			r.Fault(n, "wrong-value", fmt.Sprintf("%s should be %s", Quote(n), s.noun), "write year, month and day: 2026-12-31")
 			return false
 		}
 	case clock:
 		if _, err := time.Parse("15:04", n.Value); err != nil || len(n.Value) != len("15:04") {
-			r.fault(n, "wrong-value", fmt.Sprintf("%s should be %s", shown(n), s.noun), "write hours and minutes, from 00:00 to 23:59")
+			r.Fault(n, "wrong-value", fmt.Sprintf("%s should be %s", Quote(n), s.noun), "write hours and minutes, from 00:00 to 23:59")
 			return false
 		}
 	}
 	return true
 }
 
-func (r *reader) checkText(n *yaml.Node, s *shape) bool {
+func (r *Reader) checkText(n *yaml.Node, s *shape) bool {
 	switch {
 	case n.Tag != "!!str":
-		r.fault(n, "wrong-type", fmt.Sprintf("%s should be %s", shown(n), s.noun), `put it in quotes: "`+n.Value+`"`)
+		r.Fault(n, "wrong-type", fmt.Sprintf("%s should be %s", Quote(n), s.noun), `put it in quotes: "`+n.Value+`"`)
 	case strings.TrimSpace(n.Value) == "":
-		r.fault(n, "empty", "this should be "+s.noun, "write it, or remove the key")
+		r.Fault(n, "empty", "this should be "+s.noun, "write it, or remove the key")
 	case len(n.Value) > s.high:
-		r.fault(n, "too-large", "this text is too long", fmt.Sprintf("at most %d bytes", s.high))
+		r.Fault(n, "too-large", "this text is too long", fmt.Sprintf("at most %d bytes", s.high))
 	default:
 		return true
 	}
 	return false
 }
 
-func (r *reader) wrongKind(n *yaml.Node, s *shape, want string) {
+func (r *Reader) wrongKind(n *yaml.Node, s *shape, want string) {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!null" {
-		r.fault(n, "wrong-type", "nothing stands here", "write "+want+", or remove the key")
+		r.Fault(n, "wrong-type", "nothing stands here", "write "+want+", or remove the key")
 		return
 	}
 	noun := s.noun
 	if noun == "" {
 		noun = "true or false"
 	}
-	r.fault(n, "wrong-type", "this should be "+noun, "write "+want)
+	r.Fault(n, "wrong-type", "this should be "+noun, "write "+want)
 }
 
-func (r *reader) unknownWord(n *yaml.Node, what string, words []string) {
-	hint := "write one of " + oneOf(words)
+func (r *Reader) unknownWord(n *yaml.Node, what string, words []string) {
+	hint := "write one of " + OneOf(words)
 	if near, ok := spelling.Word(n.Value, words); ok {
-		hint = fmt.Sprintf("did you mean %q? It is one of %s", near, oneOf(words))
+		hint = fmt.Sprintf("did you mean %q? It is one of %s", near, OneOf(words))
 	}
-	r.fault(n, "unknown-word", fmt.Sprintf("%s is not known as %s", shown(n), article(what)), hint)
+	r.Fault(n, "unknown-word", fmt.Sprintf("%s is not known as %s", Quote(n), article(what)), hint)
 }
 
 func numberHint(s *shape) string {
@@ -233,6 +238,7 @@ func numberHint(s *shape) string {
 	return fmt.Sprintf("write a whole number from %d to %d", s.low, s.high)
 }
 
+// article returns a noun with a or an.
 func article(noun string) string {
 	if strings.ContainsRune("aeiou", rune(noun[0])) {
 		return "an " + noun
@@ -240,8 +246,8 @@ func article(noun string) string {
 	return "a " + noun
 }
 
-// shown quotes a value for a message and cuts it short.
-func shown(n *yaml.Node) string {
+// Quote quotes a value for a message and cuts it short.
+func Quote(n *yaml.Node) string {
 	v := []rune(n.Value)
 	if len(v) > 40 {
 		return strconv.Quote(string(v[:40]) + "…")
@@ -249,8 +255,8 @@ func shown(n *yaml.Node) string {
 	return strconv.Quote(string(v))
 }
 
-// short writes a span as a person would: 2m, not 2m0s.
-func short(d time.Duration) string {
+// ShortSpan writes a span as a person would: 2m, not 2m0s.
+func ShortSpan(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = strings.TrimSuffix(s, "0s")
@@ -276,7 +282,7 @@ func example(s *shape) string {
 	case flag:
 		return "true"
 	case span:
-		return short(s.shortest)
+		return ShortSpan(s.shortest)
 	case clock:
 		return "22:00"
 	case day:
@@ -286,8 +292,8 @@ func example(s *shape) string {
 	}
 }
 
-// oneOf lists words for a hint.
-func oneOf(words []string) string {
+// OneOf lists words for a hint.
+func OneOf(words []string) string {
 	if len(words) == 1 {
 		return words[0]
 	}

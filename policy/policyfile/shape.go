@@ -1,4 +1,4 @@
-package policy
+package policyfile
 
 import (
 	"slices"
@@ -48,17 +48,18 @@ type key struct {
 	name  string
 	shape *shape
 	need  bool  // must be there
-	in    scope // the sections that may have it; zero means wherever its mapping may be
+	in    Scope // the sections that may have it; zero means wherever its mapping may be
 }
 
-// A scope is a set of places in the layers.
-type scope uint8
+// A Scope is a set of places in the layers.
+type Scope uint8
 
+// The places where parts of a policy may stand.
 const (
-	inProfile scope = 1 << iota // a shipped profile
-	inUser                      // the user's file
-	inProject                   // a project's file
-	inAgent                     // below agents, in the user's file
+	InProfile Scope = 1 << iota // a shipped profile
+	InUser                      // the user's file
+	InProject                   // a project's file
+	InAgent                     // below agents, in the user's file
 )
 
 // The limits of a policy file. A large hand-written one has about 500 lines.
@@ -66,9 +67,12 @@ const (
 	MaxBytes  = 1 << 20
 	maxDepth  = 16
 	maxNodes  = 50_000
-	maxItems  = 1000 // items of a list, keys of a mapping
-	maxText   = 4096 // bytes of one text
-	maxErrors = 50
+	MaxItems  = 1000 // items of a list, keys of a mapping
+	MaxText   = 4096 // bytes of one text
+	MaxErrors = 50
+	// MaxCondition bounds the bytes of a condition in CEL.
+	MaxCondition     = 4096
+	maxStandingCount = 64
 )
 
 func levelWords() []string {
@@ -81,7 +85,8 @@ func levelWords() []string {
 	}
 }
 
-func effectWords() []string {
+// EffectWords are the effects, as a policy writes them.
+func EffectWords() []string {
 	words := make([]string, 0, floodmark.Observe+1)
 	for e := floodmark.Admin; e <= floodmark.Observe; e++ {
 		words = append(words, e.String())
@@ -99,7 +104,7 @@ func verdictWords(most floodmark.Verdict) []string {
 
 // answerWords are the verdicts up to one, and those that want a box.
 func answerWords(most floodmark.Verdict) []string {
-	return slices.Insert(verdictWords(most), int(floodmark.Allow), elseAudit, floodmark.Contain)
+	return slices.Insert(verdictWords(most), int(floodmark.Allow), ElseAudit, floodmark.Contain)
 }
 
 func flowWords() []string {
@@ -108,7 +113,8 @@ func flowWords() []string {
 	}
 }
 
-func profileWords() []string { return []string{"assistant", "coding", "strict", "dry-run"} }
+// ProfileWords are the shipped profiles.
+func ProfileWords() []string { return []string{"assistant", "coding", "strict", "dry-run"} }
 
 // standingTrust are the levels a policy may give a place or a group for ever.
 func standingTrust() []string {
@@ -123,68 +129,68 @@ const (
 
 // policyShape is the whole language.
 func policyShape() *shape {
-	const everywhere = inProfile | inUser | inProject | inAgent
-	const owner = inProfile | inUser
+	const everywhere = InProfile | InUser | InProject | InAgent
+	const owner = InProfile | InUser
 	agents := &shape{
-		kind: named, noun: "agents by name", high: maxItems,
+		kind: named, noun: "agents by name", high: MaxItems,
 		about: "What holds for one agent only. It can only tighten.",
 	}
 	top := &shape{kind: mapping, noun: policyNoun, about: "A Floodmark policy.", keys: []key{
-		{name: "version", need: true, in: inProfile | inUser | inProject, shape: &shape{
+		{name: "version", need: true, in: InProfile | InUser | InProject, shape: &shape{
 			kind: whole, noun: "the version of the language", about: "The version of this language: 1.", low: 1, high: 1,
 		}},
-		{name: "profile", in: inUser, shape: &shape{
-			kind: word, noun: "a profile", about: "The shipped profile this policy starts from.", words: profileWords(),
+		{name: "profile", in: InUser, shape: &shape{
+			kind: word, noun: "a profile", about: "The shipped profile this policy starts from.", words: ProfileWords(),
 		}},
 		{name: "table", in: owner, shape: tableShape()},
 		{name: "taintPolicy", in: everywhere, shape: levelsShape("One verdict per trust level, for every effect but observe and fetch.", false)},
 		{name: "toolOverrides", in: everywhere, shape: &shape{
-			kind: named, noun: "tools by name", high: maxItems,
+			kind: named, noun: "tools by name", high: MaxItems,
 			about: "Verdicts for single tools, by «tool», «server/tool» or «server/*»; «*» stands for every level. They replace the table.",
 			item:  levelsShape("Verdicts by trust level.", true),
 		}},
-		{name: "rules", in: everywhere, shape: &shape{kind: list, noun: "a list of rules", about: "Conditions that tighten.", high: maxItems, item: ruleShape()}},
+		{name: "rules", in: everywhere, shape: &shape{kind: list, noun: "a list of rules", about: "Conditions that tighten.", high: MaxItems, item: ruleShape()}},
 		{name: "flows", in: owner, shape: flowsShape()},
-		{name: "workspace", in: inUser, shape: &shape{
-			kind: list, noun: "a list of paths", about: "The owner's own paths: what is read there is local.", high: maxItems, item: textShape("a path pattern"),
+		{name: "workspace", in: InUser, shape: &shape{
+			kind: list, noun: "a list of paths", about: "The owner's own paths: what is read there is local.", high: MaxItems, item: textShape("a path pattern"),
 		}},
-		{name: "sources", in: inUser, shape: sourcesShape()},
-		{name: "groups", in: inUser, shape: &shape{
-			kind: named, noun: "groups by name", about: "Groups whose history the owner trusts.", high: maxItems,
+		{name: "sources", in: InUser, shape: sourcesShape()},
+		{name: "groups", in: InUser, shape: &shape{
+			kind: named, noun: "groups by name", about: "Groups whose history the owner trusts.", high: MaxItems,
 			item: &shape{kind: word, noun: "a trust level of at most shared", words: standingTrust()},
 		}},
 		{name: "approvals", in: owner, shape: approvalsShape()},
-		{name: "standing", in: inUser, shape: standingShape()},
+		{name: "standing", in: InUser, shape: standingShape()},
 		{name: "relax", in: owner, shape: &shape{kind: flag, about: "Whether arguments the owner stated may raise a call's trust."}},
 		{name: "stopUnseen", in: owner, shape: &shape{
 			kind: flag, about: "Whether a session in which a call ran that nobody had allowed may call nothing any more; «floodmark journal coverage» finds such calls.",
 		}},
-		{name: "maxIterations", in: owner | inAgent, shape: &shape{kind: whole, noun: "a number of rounds", about: "Rounds of the agent's loop after which a turn ends.", low: 1, high: 10_000}},
-		{name: "choices", in: owner | inProject, shape: choicesShape()},
+		{name: "maxIterations", in: owner | InAgent, shape: &shape{kind: whole, noun: "a number of rounds", about: "Rounds of the agent's loop after which a turn ends.", low: 1, high: 10_000}},
+		{name: "choices", in: owner | InProject, shape: choicesShape()},
 		{name: "auditor", in: owner, shape: auditorShape()},
-		{name: "verifiers", in: inUser | inAgent, shape: verifiersShape()},
-		{name: "caution", in: inUser, shape: &shape{
-			kind: named, noun: "tools by name", about: "Tools whose results are untrusted.", high: maxItems, item: &shape{kind: flag},
+		{name: "verifiers", in: InUser | InAgent, shape: verifiersShape()},
+		{name: "caution", in: InUser, shape: &shape{
+			kind: named, noun: "tools by name", about: "Tools whose results are untrusted.", high: MaxItems, item: &shape{kind: flag},
 		}},
-		{name: "tools", in: inUser, shape: &shape{
-			kind: foreign, noun: "a list of tools", high: maxItems,
+		{name: "tools", in: InUser, shape: &shape{
+			kind: foreign, noun: "a list of tools", high: MaxItems,
 			about: "What your own tools are, in the language of the catalog, each with «agent» or «server».",
 		}},
-		{name: "agents", in: inUser, shape: agents},
-		{name: "enforce", in: inProfile, shape: &shape{kind: flag}},
-		{name: "freeContent", in: inProfile, shape: &shape{kind: word, noun: "audit or inert", words: []string{"audit", "inert"}}},
-		{name: "fetchSteered", in: inProfile, shape: verdictShape(floodmark.Allow)},
-		{name: "planted", in: inProfile, shape: verdictShape(floodmark.Allow)},
-		{name: "projectTrust", in: inProfile, shape: &shape{kind: word, noun: "local or external", words: []string{"local", "external"}}},
+		{name: "agents", in: InUser, shape: agents},
+		{name: "enforce", in: InProfile, shape: &shape{kind: flag}},
+		{name: "freeContent", in: InProfile, shape: &shape{kind: word, noun: "audit or inert", words: []string{"audit", "inert"}}},
+		{name: "fetchSteered", in: InProfile, shape: verdictShape(floodmark.Allow)},
+		{name: "planted", in: InProfile, shape: verdictShape(floodmark.Allow)},
+		{name: "projectTrust", in: InProfile, shape: &shape{kind: word, noun: "local or external", words: []string{"local", "external"}}},
 	}}
-	agents.item = top.only(inAgent)
+	agents.item = top.only(InAgent)
 	agents.item.noun = sectionNoun
 	return top
 }
 
 // only returns the mapping that scope sees. Keys of other scopes are gone, so
 // that the schema and the hints do not offer them.
-func (s *shape) only(in scope) *shape {
+func (s *shape) only(in Scope) *shape {
 	narrowed := *s
 	narrowed.keys = nil
 	for _, k := range s.keys {
@@ -210,3 +216,6 @@ func (s *shape) names() []string {
 	}
 	return names
 }
+
+// ElseAudit is contain where a call that cannot be boxed goes to the auditor, not to a person.
+const ElseAudit = floodmark.Contain + "-else-audit"

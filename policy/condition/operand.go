@@ -1,9 +1,10 @@
-package policy
+package condition
 
 import (
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
+
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 )
