@@ -14,6 +14,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/strictjson"
 )
 
 // A call is a request that is judged before it reaches the server.
@@ -86,18 +87,18 @@ func (r *relay) read(ctx context.Context, m *jsonrpc.Request) (*call, error) {
 	if !json.Valid(m.Params) || !utf8.Valid(m.Params) {
 		return nil, errors.New("its parameters are not JSON")
 	}
-	list, err := members(m.Params)
+	list, err := strictjson.Members(m.Params)
 	if err != nil {
 		return nil, fmt.Errorf("its parameters: %w", err)
 	}
-	if err := apart(list, []string{"name", "arguments", "uri", "task", "inputResponses", "requestState", "_meta"}); err != nil {
+	if err := strictjson.CheckDistinct(list, []string{"name", "arguments", "uri", "task", "inputResponses", "requestState", "_meta"}); err != nil {
 		return nil, err
 	}
 	switch m.Method {
 	case complete:
 		return r.readComplete(ctx, list)
 	case readResource, subscribe:
-		uri, err := text(value(list, "uri"))
+		uri, err := strictjson.Text(strictjson.Value(list, "uri"))
 		if err != nil || uri == "" || replaced(uri) {
 			return nil, errors.New("its uri is no text")
 		}
@@ -105,7 +106,7 @@ func (r *relay) read(ctx context.Context, m *jsonrpc.Request) (*call, error) {
 		if r.known.isResource(uri) && len(r.beside(list, "uri")) == 0 {
 			as = asListed
 		}
-		return r.ours(as, member{"uri", quoted(uri)}, list), nil
+		return r.ours(as, strictjson.Member{Key: "uri", Value: strictjson.Quote(uri)}, list), nil
 	case getPrompt:
 		name, err := named(list)
 		if err != nil {
@@ -114,57 +115,57 @@ func (r *relay) read(ctx context.Context, m *jsonrpc.Request) (*call, error) {
 		if why := r.known.isHeld("prompt", name); why != "" {
 			return nil, r.held(ctx, why)
 		}
-		return r.ours(asPrompt, member{"name", quoted(name)}, list), nil
+		return r.ours(asPrompt, strictjson.Member{Key: "name", Value: strictjson.Quote(name)}, list), nil
 	}
 	return r.readCall(ctx, list)
 }
 
 // ours returns a request as a tool of the gateway.
-func (r *relay) ours(tool string, what member, list []member) *call {
-	args := append([]member{{"server", quoted(r.o.Server)}, what}, r.beside(list, what.key)...)
-	return &call{agent: Agent, call: hook.Call{ID: newID(), Name: tool, Args: object(args)}}
+func (r *relay) ours(tool string, what strictjson.Member, list []strictjson.Member) *call {
+	args := append([]strictjson.Member{{Key: "server", Value: strictjson.Quote(r.o.Server)}, what}, r.beside(list, what.Key)...)
+	return &call{agent: Agent, call: hook.Call{ID: newID(), Name: tool, Args: strictjson.Object(args)}}
 }
 
 // beside returns what a request tells the server besides the value of the key what. It leaves out a
 // state that the server itself gave.
-func (r *relay) beside(list []member, what string) (told []member) {
+func (r *relay) beside(list []strictjson.Member, what string) (told []strictjson.Member) {
 	for _, m := range list {
 		switch {
-		case isNull(m.value), m.key == what, m.key == "_meta", m.key == "requestState" && r.known.isState(string(m.value)):
-		case m.key == "arguments", m.key == "inputResponses":
+		case strictjson.IsNull(m.Value), m.Key == what, m.Key == "_meta", m.Key == "requestState" && r.known.isState(string(m.Value)):
+		case m.Key == "arguments", m.Key == "inputResponses":
 			told = append(told, m)
 		default:
-			told = append(told, member{"more " + m.key, m.value})
+			told = append(told, strictjson.Member{Key: "more " + m.Key, Value: m.Value})
 		}
 	}
 	return told
 }
 
 // readComplete reads a request to complete a text. It tells the server what a person types.
-func (r *relay) readComplete(ctx context.Context, list []member) (*call, error) {
-	args := []member{{"server", quoted(r.o.Server)}}
+func (r *relay) readComplete(ctx context.Context, list []strictjson.Member) (*call, error) {
+	args := []strictjson.Member{{Key: "server", Value: strictjson.Quote(r.o.Server)}}
 	for _, m := range list {
-		switch m.key {
+		switch m.Key {
 		case "_meta":
 		case "ref", "argument", "context":
 			args = append(args, m)
 		default:
-			args = append(args, member{"more " + m.key, m.value})
+			args = append(args, strictjson.Member{Key: "more " + m.Key, Value: m.Value})
 		}
 	}
-	ref, err := members(value(list, "ref"))
+	ref, err := strictjson.Members(strictjson.Value(list, "ref"))
 	if err != nil {
 		ref = nil // it names nothing
 	}
-	if err := apart(ref, []string{"type", "name", "uri"}); err != nil {
+	if err := strictjson.CheckDistinct(ref, []string{"type", "name", "uri"}); err != nil {
 		return nil, fmt.Errorf("its ref: %w", err)
 	}
-	if name, err := text(value(ref, "name")); err == nil {
+	if name, err := strictjson.Text(strictjson.Value(ref, "name")); err == nil {
 		if why := r.known.isHeld("prompt", name); why != "" {
 			return nil, r.held(ctx, why)
 		}
 	}
-	return &call{agent: Agent, call: hook.Call{ID: newID(), Name: asComplete, Args: object(args)}}, nil
+	return &call{agent: Agent, call: hook.Call{ID: newID(), Name: asComplete, Args: strictjson.Object(args)}}, nil
 }
 
 // unknownMethod begins the name under which an unknown method is judged. The catalog has no tool of
@@ -182,20 +183,20 @@ func (r *relay) readUnknown(m *jsonrpc.Request) (*call, error) {
 	case !json.Valid(m.Params) || !utf8.Valid(m.Params):
 		return nil, errors.New("its parameters are not JSON")
 	}
-	list, err := members(m.Params)
+	list, err := strictjson.Members(m.Params)
 	if err != nil {
-		list = []member{{"params", m.Params}}
+		list = []strictjson.Member{{Key: "params", Value: m.Params}}
 	}
-	if err := apart(list, []string{"_meta"}); err != nil {
+	if err := strictjson.CheckDistinct(list, []string{"_meta"}); err != nil {
 		return nil, err
 	}
-	return &call{call: hook.Call{ID: newID(), Server: r.o.Server, Name: name, Args: object(without(list, "_meta"))}}, nil
+	return &call{call: hook.Call{ID: newID(), Server: r.o.Server, Name: name, Args: strictjson.Object(strictjson.Without(list, "_meta"))}}, nil
 }
 
 func newID() floodmark.CallID { return floodmark.CallID("mcp-" + rand.Text()) }
 
-func named(list []member) (string, error) {
-	name, err := text(value(list, "name"))
+func named(list []strictjson.Member) (string, error) {
+	name, err := strictjson.Text(strictjson.Value(list, "name"))
 	switch {
 	case err != nil || name == "" || replaced(name):
 		return "", errors.New("its name is no text")
@@ -210,19 +211,19 @@ func named(list []member) (string, error) {
 func replaced(s string) bool { return strings.ContainsRune(s, utf8.RuneError) }
 
 // readCall reads the call of a tool, and adds what the server has claimed about the tool.
-func (r *relay) readCall(ctx context.Context, list []member) (*call, error) {
+func (r *relay) readCall(ctx context.Context, list []strictjson.Member) (*call, error) {
 	name, err := named(list)
 	if err != nil {
 		return nil, err
 	}
-	var args []member
-	raw := value(list, "arguments")
-	if !isNull(raw) {
-		if args, err = members(raw); err != nil {
+	var args []strictjson.Member
+	raw := strictjson.Value(list, "arguments")
+	if !strictjson.IsNull(raw) {
+		if args, err = strictjson.Members(raw); err != nil {
 			return nil, fmt.Errorf("its arguments: %w", err)
 		}
 	}
-	r.known.request(object(list))
+	r.known.request(strictjson.Object(list))
 	if err := r.learn(ctx); err != nil {
 		return nil, err
 	}
@@ -230,25 +231,25 @@ func (r *relay) readCall(ctx context.Context, list []member) (*call, error) {
 	if t.held != "" {
 		return nil, r.held(ctx, t.held)
 	}
-	if err := apart(args, t.arguments); err != nil {
+	if err := strictjson.CheckDistinct(args, t.arguments); err != nil {
 		return nil, fmt.Errorf("its arguments: %w", err)
 	}
 	// What the client answers to questions of the server goes to the server too,
 	// and so does a state that the server has not given.
 	extra := args
-	if v := value(list, "inputResponses"); !isNull(v) {
-		extra = append(slices.Clone(extra), member{"inputResponses", v})
+	if v := strictjson.Value(list, "inputResponses"); !strictjson.IsNull(v) {
+		extra = append(slices.Clone(extra), strictjson.Member{Key: "inputResponses", Value: v})
 	}
-	if v := value(list, "requestState"); !isNull(v) && !r.known.isState(string(v)) {
-		extra = append(slices.Clone(extra), member{"requestState", v})
+	if v := strictjson.Value(list, "requestState"); !strictjson.IsNull(v) && !r.known.isState(string(v)) {
+		extra = append(slices.Clone(extra), strictjson.Member{Key: "requestState", Value: v})
 	}
 	if len(extra) > len(args) {
-		if err := apart(extra, nil); err != nil {
+		if err := strictjson.CheckDistinct(extra, nil); err != nil {
 			return nil, err
 		}
-		raw = object(extra)
+		raw = strictjson.Object(extra)
 	}
-	if isNull(raw) {
+	if strictjson.IsNull(raw) {
 		raw = nil
 	}
 	return &call{call: hook.Call{ID: newID(), Server: r.o.Server, Name: name, Args: raw, Hints: t.hints}}, nil

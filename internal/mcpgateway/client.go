@@ -10,6 +10,8 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/mcpstdio"
+	"github.com/floodmark/floodmark/internal/strictjson"
 )
 
 // The methods we know.
@@ -102,12 +104,12 @@ func passes(m *jsonrpc.Request) bool {
 
 // listensOnly reports whether a client subscribes to changes without naming anything.
 func listensOnly(params json.RawMessage) bool {
-	list, err := members(params)
-	if err != nil || apart(list, []string{"notifications", "_meta"}) != nil || len(without(without(list, "_meta"), "notifications")) > 0 {
+	list, err := strictjson.Members(params)
+	if err != nil || strictjson.CheckDistinct(list, []string{"notifications", "_meta"}) != nil || len(strictjson.Without(strictjson.Without(list, "_meta"), "notifications")) > 0 {
 		return false
 	}
-	kinds, err := members(value(list, "notifications"))
-	return err == nil && !slices.ContainsFunc(kinds, func(k member) bool { return string(k.value) != "true" && string(k.value) != "false" })
+	kinds, err := strictjson.Members(strictjson.Value(list, "notifications"))
+	return err == nil && !slices.ContainsFunc(kinds, func(k strictjson.Member) bool { return string(k.Value) != "true" && string(k.Value) != "false" })
 }
 
 // announces reports whether a notification of the client tells the server nothing but that.
@@ -126,7 +128,7 @@ func letters(method string) string {
 			return -1
 		}
 		return c
-	}, fold(method))
+	}, strictjson.Fold(method))
 }
 
 // told forwards a notification of the client. A call without an id is dropped, because its refusal
@@ -194,9 +196,9 @@ func (r *relay) takenBack(ctx context.Context, params json.RawMessage) bool {
 
 // requestID reads which request a notification is about.
 func requestID(params json.RawMessage) (jsonrpc.ID, bool) {
-	list, err := members(params)
+	list, err := strictjson.Members(params)
 	if err != nil {
 		return jsonrpc.ID{}, false
 	}
-	return idOf(value(list, "requestId"))
+	return mcpstdio.IDOf(strictjson.Value(list, "requestId"))
 }

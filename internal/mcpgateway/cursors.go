@@ -11,6 +11,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/strictjson"
 )
 
 // A list continues from the cursor that the server gave. Some clients let their model write the
@@ -23,7 +24,7 @@ func lists(method string) bool {
 
 // cursor remembers a cursor that the server gave.
 func (k *known) cursor(v json.RawMessage) {
-	at, err := text(v)
+	at, err := strictjson.Text(v)
 	if err != nil {
 		return
 	}
@@ -36,7 +37,7 @@ func (k *known) cursor(v json.RawMessage) {
 }
 
 func (k *known) isCursor(v json.RawMessage) bool {
-	at, err := text(v)
+	at, err := strictjson.Text(v)
 	if err != nil {
 		return false
 	}
@@ -46,32 +47,32 @@ func (k *known) isCursor(v json.RawMessage) bool {
 }
 
 // news returns the parameters of a request for a list whose values the server did not give.
-func (r *relay) news(m *jsonrpc.Request) ([]member, error) {
-	if !lists(m.Method) || len(m.Params) == 0 || isNull(m.Params) {
+func (r *relay) news(m *jsonrpc.Request) ([]strictjson.Member, error) {
+	if !lists(m.Method) || len(m.Params) == 0 || strictjson.IsNull(m.Params) {
 		return nil, nil
 	}
 	if !json.Valid(m.Params) || !utf8.Valid(m.Params) {
 		return nil, errors.New("its parameters are not JSON")
 	}
-	list, err := members(m.Params)
+	list, err := strictjson.Members(m.Params)
 	if err == nil {
-		err = apart(list, []string{"cursor", "_meta"})
+		err = strictjson.CheckDistinct(list, []string{"cursor", "_meta"})
 	}
 	if err != nil {
 		return nil, err
 	}
-	list = without(list, "_meta")
-	if v := value(list, "cursor"); isNull(v) || r.known.isCursor(v) {
-		list = without(list, "cursor")
+	list = strictjson.Without(list, "_meta")
+	if v := strictjson.Value(list, "cursor"); strictjson.IsNull(v) || r.known.isCursor(v) {
+		list = strictjson.Without(list, "cursor")
 	}
 	return list, nil
 }
 
 // listFrom forwards a request for a list after what is new in it was judged.
-func (r *relay) listFrom(ctx context.Context, m *jsonrpc.Request, news []member) {
-	args := append([]member{{"server", quoted(r.o.Server)}}, news...)
-	c := &call{agent: Agent, call: hook.Call{ID: newID(), Name: asFrom, Args: object(args)}}
-	err := apart(args, nil)
+func (r *relay) listFrom(ctx context.Context, m *jsonrpc.Request, news []strictjson.Member) {
+	args := append([]strictjson.Member{{Key: "server", Value: strictjson.Quote(r.o.Server)}}, news...)
+	c := &call{agent: Agent, call: hook.Call{ID: newID(), Name: asFrom, Args: strictjson.Object(args)}}
+	err := strictjson.CheckDistinct(args, nil)
 	if err == nil {
 		err = r.decide(ctx, c)
 	}

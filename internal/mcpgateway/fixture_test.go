@@ -6,15 +6,19 @@ import (
 	"errors"
 	"io"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/mcppins"
+	"github.com/floodmark/floodmark/internal/mcpstdio"
 )
 
 func TestMain(m *testing.M) {
@@ -101,7 +105,8 @@ type side struct {
 	t    testing.TB
 	in   *io.PipeWriter
 	out  chan string
-	conn *lines
+	conn mcp.Connection
+	vain *atomic.Bool // a write to it failed
 	deaf func() error // it reads nothing from here on
 }
 
@@ -109,8 +114,8 @@ func newSide(t testing.TB) *side {
 	t.Helper()
 	toRelay, in := io.Pipe()
 	out, fromRelay := io.Pipe()
-	s := &side{t: t, in: in, out: make(chan string, 1024), deaf: out.Close}
-	s.conn = newLines(toRelay, fromRelay, func() error { return errors.Join(toRelay.Close(), fromRelay.Close()) }, func(string) {}, 0)
+	s := &side{t: t, in: in, out: make(chan string, 1024), deaf: out.Close, vain: &atomic.Bool{}}
+	s.conn = mcpstdio.Lines(toRelay, &noticed{fromRelay, s.vain}, func() error { return errors.Join(toRelay.Close(), fromRelay.Close()) }, nil)
 	go func() {
 		defer close(s.out)
 		d := json.NewDecoder(out)
@@ -123,6 +128,20 @@ func newSide(t testing.TB) *side {
 		}
 	}()
 	return s
+}
+
+// A noticed writer notices that a write failed.
+type noticed struct {
+	io.Writer
+	failed *atomic.Bool
+}
+
+func (n *noticed) Write(data []byte) (int, error) {
+	written, err := n.Writer.Write(data)
+	if err != nil {
+		n.failed.Store(true)
+	}
+	return written, err
 }
 
 // say writes lines to the relay.
@@ -158,9 +177,7 @@ func (s *side) wants(want string) {
 func (s *side) missed() {
 	s.t.Helper()
 	synctest.Wait()
-	s.conn.mu.Lock()
-	defer s.conn.mu.Unlock()
-	if !s.conn.broken {
+	if !s.vain.Load() {
 		s.t.Fatal("nothing was tried")
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/mcppins"
+	"github.com/floodmark/floodmark/internal/strictjson"
 )
 
 // A server can ask the person at the client, by a form or by an address to open. The person must
@@ -23,15 +24,15 @@ const maxForm = 32
 // made visible. Values that the client returns to the server must not be changed, so a question with
 // hidden characters in such a value is refused.
 func (r *relay) asksPerson(params json.RawMessage) (json.RawMessage, error) {
-	list, err := members(params)
+	list, err := strictjson.Members(params)
 	if err == nil {
-		err = apart(list, []string{"mode", "message", "requestedSchema", "url", "elicitationId", "_meta", "task"})
+		err = strictjson.CheckDistinct(list, []string{"mode", "message", "requestedSchema", "url", "elicitationId", "_meta", "task"})
 	}
 	if err == nil {
 		list, err = seenForm(list)
 	}
 	who := "The server “" + floodmark.OneLine(mcppins.Visible(r.o.Server), maxQuoted) + "” asks"
-	if v := value(list, "url"); err == nil && v != nil {
+	if v := strictjson.Value(list, "url"); err == nil && v != nil {
 		var host string
 		if host, err = opens(v); err == nil {
 			who += " you to open " + host
@@ -40,13 +41,13 @@ func (r *relay) asksPerson(params json.RawMessage) (json.RawMessage, error) {
 	if err != nil {
 		return nil, denied("floodmark: the question is kept back: " + floodmark.OneLine(err.Error(), maxNote) + ".")
 	}
-	said, _ := text(value(list, "message"))
-	return object(with(list, "message", quoted(who+": "+said))), nil
+	said, _ := strictjson.Text(strictjson.Value(list, "message"))
+	return strictjson.Object(strictjson.With(list, "message", strictjson.Quote(who+": "+said))), nil
 }
 
 // opens returns the host of an address that a person is to open.
 func opens(v json.RawMessage) (string, error) {
-	address, err := text(v)
+	address, err := strictjson.Text(v)
 	if err != nil {
 		return "", fmt.Errorf("its address: %w", err)
 	}
@@ -61,26 +62,26 @@ func opens(v json.RawMessage) (string, error) {
 }
 
 // seenForm makes hidden characters visible in the texts for people, and refuses them elsewhere.
-func seenForm(list []member) ([]member, error) {
+func seenForm(list []strictjson.Member) ([]strictjson.Member, error) {
 	out := slices.Clone(list)
 	for i, m := range out {
-		if m.key == "_meta" {
+		if m.Key == "_meta" {
 			continue // programs read it
 		}
 		v, err := seenMember(m, 0)
 		if err != nil {
 			return nil, err
 		}
-		out[i].value = v
+		out[i].Value = v
 	}
 	return out, nil
 }
 
-func seenMember(m member, depth int) (json.RawMessage, error) {
-	if mcppins.Hides(m.key) {
+func seenMember(m strictjson.Member, depth int) (json.RawMessage, error) {
+	if mcppins.Hides(m.Key) {
 		return nil, errors.New("a name in it holds what a reader does not see")
 	}
-	return seenValue(m.value, slices.Contains([]string{"message", "title", "description", "enumNames"}, m.key), depth)
+	return seenValue(m.Value, slices.Contains([]string{"message", "title", "description", "enumNames"}, m.Key), depth)
 }
 
 // seenValue makes hidden characters in a value visible if read, which means that the value is a
@@ -89,7 +90,7 @@ func seenValue(v json.RawMessage, read bool, depth int) (json.RawMessage, error)
 	if depth > maxForm {
 		return nil, fmt.Errorf("it is nested more than %d deep", maxForm)
 	}
-	if list, ok := array(v); ok {
+	if list, ok := strictjson.Array(v); ok {
 		for i, each := range list {
 			seen, err := seenValue(each, read, depth+1)
 			if err != nil {
@@ -99,58 +100,58 @@ func seenValue(v json.RawMessage, read bool, depth int) (json.RawMessage, error)
 		}
 		return json.Marshal(list)
 	}
-	if list, err := members(v); err == nil {
-		if err := apart(list, nil); err != nil {
+	if list, err := strictjson.Members(v); err == nil {
+		if err := strictjson.CheckDistinct(list, nil); err != nil {
 			return nil, err
 		}
 		for i, m := range list {
-			if list[i].value, err = seenMember(m, depth+1); err != nil {
+			if list[i].Value, err = seenMember(m, depth+1); err != nil {
 				return nil, err
 			}
 		}
-		return object(list), nil
+		return strictjson.Object(list), nil
 	}
-	said, err := text(v)
+	said, err := strictjson.Text(v)
 	switch {
 	case err != nil || !mcppins.Hides(said):
 		return v, nil //nolint:nilerr // a number hides nothing
 	case read:
-		return quoted(mcppins.Visible(said)), nil
+		return strictjson.Quote(mcppins.Visible(said)), nil
 	}
 	return nil, errors.New("a value in it holds what a reader does not see")
 }
 
 // wantsMore applies asksPerson to the questions in a result by which the server asks for more before
 // it makes the call.
-func (r *relay) wantsMore(list []member) ([]member, error) {
-	v := value(list, "inputRequests")
-	if isNull(v) {
+func (r *relay) wantsMore(list []strictjson.Member) ([]strictjson.Member, error) {
+	v := strictjson.Value(list, "inputRequests")
+	if strictjson.IsNull(v) {
 		return list, nil
 	}
-	asked, err := members(v)
+	asked, err := strictjson.Members(v)
 	if err == nil {
-		err = apart(asked, nil)
+		err = strictjson.CheckDistinct(asked, nil)
 	}
 	for i := 0; err == nil && i < len(asked); i++ {
-		var one []member
-		if one, err = members(asked[i].value); err != nil {
+		var one []strictjson.Member
+		if one, err = strictjson.Members(asked[i].Value); err != nil {
 			break
 		}
-		if err = apart(one, []string{"method", "params"}); err != nil {
+		if err = strictjson.CheckDistinct(one, []string{"method", "params"}); err != nil {
 			break
 		}
-		if method, _ := text(value(one, "method")); method != elicit {
+		if method, _ := strictjson.Text(strictjson.Value(one, "method")); method != elicit {
 			continue
 		}
 		var params json.RawMessage
-		if params, err = r.asksPerson(value(one, "params")); err == nil {
-			asked[i].value = object(with(one, "params", params))
+		if params, err = r.asksPerson(strictjson.Value(one, "params")); err == nil {
+			asked[i].Value = strictjson.Object(strictjson.With(one, "params", params))
 		}
 	}
 	if err != nil {
 		return nil, notShown(err)
 	}
-	return with(list, "inputRequests", object(asked)), nil
+	return strictjson.With(list, "inputRequests", strictjson.Object(asked)), nil
 }
 
 // codeOpenFirst is the code of the error by which a server wants addresses opened before a call.
@@ -162,11 +163,11 @@ func (r *relay) wantsFirst(m *jsonrpc.Response) error {
 	if !ok || wire.Code != codeOpenFirst {
 		return nil
 	}
-	list, err := members(wire.Data)
+	list, err := strictjson.Members(wire.Data)
 	if err == nil {
-		err = apart(list, []string{"elicitations"})
+		err = strictjson.CheckDistinct(list, []string{"elicitations"})
 	}
-	asked, ok := array(value(list, "elicitations"))
+	asked, ok := strictjson.Array(strictjson.Value(list, "elicitations"))
 	if err == nil && !ok {
 		err = errors.New("it is no list")
 	}
@@ -181,7 +182,7 @@ func (r *relay) wantsFirst(m *jsonrpc.Response) error {
 		return notShown(err)
 	}
 	changed := *wire
-	changed.Data = object(with(list, "elicitations", all))
+	changed.Data = strictjson.Object(strictjson.With(list, "elicitations", all))
 	m.Error = &changed
 	return nil
 }

@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/mcpstdio"
+	"github.com/floodmark/floodmark/internal/strictjson"
 )
 
 // fuzzed runs a relay over bytes of one side until it ends, and returns what the
@@ -17,7 +19,7 @@ import (
 func fuzzed(t *testing.T, client io.Reader, server *answering, j Judge, pins Pins) (toClient string) {
 	var c guarded
 	none := func() error { return nil }
-	_ = Run(t.Context(), Lines(client, &c, none, nil), Lines(server, server, server.end, nil), Options{
+	_ = Run(t.Context(), mcpstdio.Lines(client, &c, none, nil), mcpstdio.Lines(server, server, server.end, nil), Options{
 		Server: "files", Session: NewSession(j, Client{}), Pins: pins,
 	})
 	return c.String()
@@ -242,11 +244,11 @@ func readings(params json.RawMessage) []reading {
 	}
 	_ = json.Unmarshal(params, &last)
 	_ = json.Unmarshal(params, &careless)
-	first, _ := members(params)
+	first, _ := strictjson.Members(params)
 	var list []reading
 	for _, r := range [][2]json.RawMessage{
 		{last["name"], last["arguments"]},
-		{value(first, "name"), value(first, "arguments")},
+		{strictjson.Value(first, "name"), strictjson.Value(first, "arguments")},
 		{careless.Name, careless.Arguments},
 	} {
 		var name string
@@ -269,7 +271,7 @@ func plainText(args json.RawMessage) bool {
 // callSeen is a call as text. No arguments are as good as an empty object.
 func callSeen(t *testing.T, name string, args json.RawMessage) string {
 	t.Helper()
-	if isNull(args) {
+	if strictjson.IsNull(args) {
 		args = json.RawMessage("{}")
 	}
 	var b bytes.Buffer

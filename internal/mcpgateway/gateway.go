@@ -22,8 +22,6 @@ import (
 
 // The limits on what one side may make the other side, or us, store.
 const (
-	// MaxMessage bounds one message, as the SDK does.
-	MaxMessage = 16 << 20
 	// MaxOpen bounds the requests of one side that are not answered yet.
 	MaxOpen = 1024
 	// MaxTools bounds the tools, prompts or templates in one answer, and those

@@ -4,13 +4,15 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/floodmark/floodmark/internal/mcpstdio"
 )
 
 // Ids that a float cannot hold pass as they are, and are told apart.
 func TestLargeIDsPassUnchanged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t, nil, nil)
-		ids := []string{"9007199254740993", "9007199254740992", "9007199254740994", "-9007199254740993", "18446744073709551615", "1.5", "1.25", "1e30", "7", `"9007199254740993"`, strings.Repeat("9", maxIDNumber)}
+		ids := []string{"9007199254740993", "9007199254740992", "9007199254740994", "-9007199254740993", "18446744073709551615", "1.5", "1.25", "1e30", "7", `"9007199254740993"`, strings.Repeat("9", mcpstdio.MaxIDNumber)}
 		for _, id := range ids {
 			s.client.say(`{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}`)
 			if got := s.server.hear(); !strings.Contains(got, `"id":`+id+`,`) {
@@ -49,7 +51,7 @@ func TestALargeIDIsTakenBack(t *testing.T) {
 func TestOddIDs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newStand(t, nil, nil)
-		for _, id := range []string{`"\u0000number 5"`, strings.Repeat("9", maxIDNumber+1), `{"a":1}`, `[1]`, `true`} {
+		for _, id := range []string{`"\u0000number 5"`, strings.Repeat("9", mcpstdio.MaxIDNumber+1), `{"a":1}`, `[1]`, `true`} {
 			s.client.say(`{"jsonrpc":"2.0","id":` + id + `,"method":"ping"}`)
 			s.server.silent()
 		}

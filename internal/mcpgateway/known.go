@@ -9,6 +9,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/strictjson"
 )
 
 // known is what was learned of both sides so far. It is safe for concurrent use.
@@ -257,24 +258,24 @@ func (k *known) ofTask(id string) *call {
 
 // request notes what the client says of itself with a request.
 func (k *known) request(params json.RawMessage) {
-	list, err := members(params)
+	list, err := strictjson.Members(params)
 	if err != nil {
 		return
 	}
-	meta, err := members(value(list, "_meta"))
+	meta, err := strictjson.Members(strictjson.Value(list, "_meta"))
 	if err != nil {
 		return
 	}
-	var own []member
+	var own []strictjson.Member
 	for _, m := range meta {
-		if strings.HasPrefix(m.key, "io.modelcontextprotocol/") {
+		if strings.HasPrefix(m.Key, "io.modelcontextprotocol/") {
 			own = append(own, m)
 		}
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(own) > 0 {
-		k.meta = object(own)
+		k.meta = strictjson.Object(own)
 	}
 }
 

@@ -6,34 +6,35 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/strictjson"
 )
 
 // ifc reads the label that a server gives its own result in _meta.ifc. It can only lower the label
 // of the monitor: words that would raise it are ignored, and an unknown word is the lowest.
 func ifc(result json.RawMessage) *hook.Hints {
-	list, err := members(result)
+	list, err := strictjson.Members(result)
 	if err != nil {
 		return nil
 	}
-	meta, err := members(value(list, "_meta"))
+	meta, err := strictjson.Members(strictjson.Value(list, "_meta"))
 	if err != nil {
 		return nil
 	}
-	said := value(meta, "ifc")
-	if isNull(said) {
+	said := strictjson.Value(meta, "ifc")
+	if strictjson.IsNull(said) {
 		return nil
 	}
-	label, err := members(said)
+	label, err := strictjson.Members(said)
 	if err != nil {
 		return &hook.Hints{Trust: floodmark.Untrusted.String(), Secrecy: floodmark.Secret.String()}
 	}
 	var h hook.Hints
 	for _, m := range label {
-		switch m.key {
+		switch m.Key {
 		case "integrity", "trust":
-			h.Trust = lowest(words(m.value), "trusted", "high")
+			h.Trust = lowest(words(m.Value), "trusted", "high")
 		case "confidentiality", "secrecy":
-			h.Secrecy = hush(words(m.value))
+			h.Secrecy = hush(words(m.Value))
 		}
 	}
 	if h == (hook.Hints{}) {
@@ -47,37 +48,37 @@ func ifc(result json.RawMessage) *hook.Hints {
 const LabelKey = "dev.floodmark/label"
 
 // labelled returns a result with our label, and without one that the server wrote.
-func labelled(list []member, l *floodmark.Label) []member {
-	raw := value(list, "_meta")
-	meta, err := members(raw)
-	if err != nil && !isNull(raw) {
+func labelled(list []strictjson.Member, l *floodmark.Label) []strictjson.Member {
+	raw := strictjson.Value(list, "_meta")
+	meta, err := strictjson.Members(raw)
+	if err != nil && !strictjson.IsNull(raw) {
 		return list // it has no place for a label
 	}
-	meta = without(meta, LabelKey)
+	meta = strictjson.Without(meta, LabelKey)
 	if l != nil {
-		meta = append(meta, member{LabelKey, object([]member{{"trust", quoted(l.Trust.String())}, {"secrecy", quoted(l.Secrecy.String())}})})
+		meta = append(meta, strictjson.Member{Key: LabelKey, Value: strictjson.Object([]strictjson.Member{{Key: "trust", Value: strictjson.Quote(l.Trust.String())}, {Key: "secrecy", Value: strictjson.Quote(l.Secrecy.String())}})})
 	}
-	if len(meta) == 0 && isNull(raw) {
+	if len(meta) == 0 && strictjson.IsNull(raw) {
 		return list
 	}
-	return with(list, "_meta", object(meta))
+	return strictjson.With(list, "_meta", strictjson.Object(meta))
 }
 
 // forged reports whether a server wrote a label under our key.
-func forged(list []member) bool {
-	meta, err := members(value(list, "_meta"))
-	return err == nil && value(meta, LabelKey) != nil
+func forged(list []strictjson.Member) bool {
+	meta, err := strictjson.Members(strictjson.Value(list, "_meta"))
+	return err == nil && strictjson.Value(meta, LabelKey) != nil
 }
 
 // words returns the texts of a value that is a text or a list of texts, in lower case.
 func words(v json.RawMessage) []string {
 	var list []string
-	parts, ok := array(v)
+	parts, ok := strictjson.Array(v)
 	if !ok {
 		parts = []json.RawMessage{v}
 	}
 	for _, p := range parts {
-		s, err := text(p)
+		s, err := strictjson.Text(p)
 		if err != nil {
 			s = "?" // an unknown word
 		}

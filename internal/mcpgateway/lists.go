@@ -14,6 +14,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/mcppins"
+	"github.com/floodmark/floodmark/internal/strictjson"
 )
 
 // maxURI bounds the address of a resource that is remembered.
@@ -21,38 +22,38 @@ const maxURI = 2048
 
 // toolsListed takes in one page of the server's tools and returns it without those that the client
 // must not be shown.
-func (r *relay) toolsListed(ctx context.Context, q *request, list []member) json.RawMessage {
-	items, ok := array(value(list, "tools"))
+func (r *relay) toolsListed(ctx context.Context, q *request, list []strictjson.Member) json.RawMessage {
+	items, ok := strictjson.Array(strictjson.Value(list, "tools"))
 	if !ok {
-		return object(with(list, "tools", json.RawMessage("[]")))
+		return strictjson.Object(strictjson.With(list, "tools", json.RawMessage("[]")))
 	}
 	if !paged(q.params) {
 		r.known.begin(q.changes)
 	}
 	shown := r.pinned(ctx, items, mcppins.Tool, "name")
-	if isNull(value(list, "nextCursor")) {
+	if strictjson.IsNull(strictjson.Value(list, "nextCursor")) {
 		r.known.all()
 	}
 	hidden, err := r.hidden(ctx)
 	if err != nil {
 		r.o.Note("no tools are shown because the monitor did not answer: " + floodmark.OneLine(err.Error(), maxNote))
 		r.lookAgain(ctx)
-		return object(with(list, "tools", json.RawMessage("[]")))
+		return strictjson.Object(strictjson.With(list, "tools", json.RawMessage("[]")))
 	}
 	r.known.hide(hidden)
 	shown = slices.DeleteFunc(shown, func(d shownItem) bool {
 		return slices.Contains(hidden, floodmark.ToolRef{Server: r.o.Server, Name: d.name}.String())
 	})
 	if len(shown) == len(items) {
-		return object(list)
+		return strictjson.Object(list)
 	}
-	return object(with(list, "tools", joined(shown)))
+	return strictjson.Object(strictjson.With(list, "tools", joined(shown)))
 }
 
 // paged reports whether a request continues a list.
 func paged(params json.RawMessage) bool {
-	list, err := members(params)
-	return err == nil && !isNull(value(list, "cursor"))
+	list, err := strictjson.Members(params)
+	return err == nil && !strictjson.IsNull(strictjson.Value(list, "cursor"))
 }
 
 // A shownItem is one definition that the client may be shown.
@@ -108,14 +109,14 @@ func (r *relay) pinned(ctx context.Context, items []json.RawMessage, kind, key s
 // definitionName reads the name of a definition. It refuses a definition that could be read in two
 // ways.
 func definitionName(body json.RawMessage, key string) (string, error) {
-	list, err := members(body)
+	list, err := strictjson.Members(body)
 	if err != nil {
 		return "", err
 	}
-	if err := apart(list, []string{key, "description", "inputSchema", "outputSchema", "annotations", "title"}); err != nil {
+	if err := strictjson.CheckDistinct(list, []string{key, "description", "inputSchema", "outputSchema", "annotations", "title"}); err != nil {
 		return "", err
 	}
-	name, err := text(value(list, key))
+	name, err := strictjson.Text(strictjson.Value(list, key))
 	if err != nil || name == "" || len(name) > MaxName || replaced(name) {
 		return "", fmt.Errorf("its name is no text of 1 to %d bytes", MaxName)
 	}
@@ -139,16 +140,16 @@ func (r *relay) note(d mcppins.Definition, v mcppins.Verdict) {
 
 // annotations returns the server's claims about a tool.
 func annotations(body json.RawMessage) *hook.Hints {
-	list, err := members(body)
+	list, err := strictjson.Members(body)
 	if err != nil {
 		return nil
 	}
-	claims, err := members(value(list, "annotations"))
+	claims, err := strictjson.Members(strictjson.Value(list, "annotations"))
 	if err != nil {
 		return nil
 	}
 	is := func(key string) *bool {
-		switch string(value(claims, key)) {
+		switch string(strictjson.Value(claims, key)) {
 		case "true":
 			return new(true)
 		case "false":
@@ -165,21 +166,21 @@ func annotations(body json.RawMessage) *hook.Hints {
 
 // properties returns the arguments that a tool's schema declares.
 func properties(body json.RawMessage) []string {
-	list, err := members(body)
+	list, err := strictjson.Members(body)
 	if err != nil {
 		return nil
 	}
-	schema, err := members(value(list, "inputSchema"))
+	schema, err := strictjson.Members(strictjson.Value(list, "inputSchema"))
 	if err != nil {
 		return nil
 	}
-	props, err := members(value(schema, "properties"))
+	props, err := strictjson.Members(strictjson.Value(schema, "properties"))
 	if err != nil {
 		return nil
 	}
 	var names []string
 	for _, p := range props {
-		names = append(names, p.key)
+		names = append(names, p.Key)
 	}
 	return names
 }
@@ -285,30 +286,30 @@ func (r *relay) hiddenNow(ctx context.Context) ([]string, error) {
 }
 
 // definitionsListed does for prompts and templates what toolsListed does for tools.
-func (r *relay) definitionsListed(ctx context.Context, list []member, key, kind, name string) json.RawMessage {
-	items, ok := array(value(list, key))
+func (r *relay) definitionsListed(ctx context.Context, list []strictjson.Member, key, kind, name string) json.RawMessage {
+	items, ok := strictjson.Array(strictjson.Value(list, key))
 	if !ok {
-		return object(with(list, key, json.RawMessage("[]")))
+		return strictjson.Object(strictjson.With(list, key, json.RawMessage("[]")))
 	}
 	shown := r.pinned(ctx, items, kind, name)
 	if err := r.tellDefinitions(ctx); err != nil {
 		shown = nil
 	}
 	if len(shown) == len(items) {
-		return object(list)
+		return strictjson.Object(list)
 	}
-	return object(with(list, key, joined(shown)))
+	return strictjson.Object(strictjson.With(list, key, joined(shown)))
 }
 
 // resourcesListed notes which of the server's resources the client was shown.
-func (r *relay) resourcesListed(list []member) {
-	items, _ := array(value(list, "resources"))
+func (r *relay) resourcesListed(list []strictjson.Member) {
+	items, _ := strictjson.Array(strictjson.Value(list, "resources"))
 	for _, body := range items {
-		of, err := members(body)
-		if err != nil || apart(of, []string{"uri"}) != nil {
+		of, err := strictjson.Members(body)
+		if err != nil || strictjson.CheckDistinct(of, []string{"uri"}) != nil {
 			continue
 		}
-		if uri, err := text(value(of, "uri")); err == nil && uri != "" && len(uri) <= maxURI && !replaced(uri) {
+		if uri, err := strictjson.Text(strictjson.Value(of, "uri")); err == nil && uri != "" && len(uri) <= maxURI && !replaced(uri) {
 			r.known.resource(uri)
 		}
 	}
@@ -316,22 +317,22 @@ func (r *relay) resourcesListed(list []member) {
 
 // introduced takes in what a server says of itself. It removes instructions that are held, or that
 // the monitor has not taken in.
-func (r *relay) introduced(ctx context.Context, list []member) json.RawMessage {
-	raw := value(list, "instructions")
-	if isNull(raw) {
-		return object(list)
+func (r *relay) introduced(ctx context.Context, list []strictjson.Member) json.RawMessage {
+	raw := strictjson.Value(list, "instructions")
+	if strictjson.IsNull(raw) {
+		return strictjson.Object(list)
 	}
 	def := mcppins.Definition{Server: r.o.Server, Kind: mcppins.Instructions, Name: mcppins.Instructions, Body: raw}
 	verdicts, err := r.o.Pins.See(ctx, r.o.Server, r.o.Identity, []mcppins.Definition{def})
 	if err != nil || len(verdicts) != 1 || verdicts[0].Held {
 		r.o.Note("the server's instructions are held: see «floodmark mcp review»")
-		return object(without(list, "instructions"))
+		return strictjson.Object(strictjson.Without(list, "instructions"))
 	}
 	r.note(def, verdicts[0])
 	if err := r.tellDefinitions(ctx); err != nil {
-		return object(without(list, "instructions"))
+		return strictjson.Object(strictjson.Without(list, "instructions"))
 	}
-	return object(list)
+	return strictjson.Object(list)
 }
 
 // The limits on asking the server for its tools ourselves.
@@ -359,16 +360,16 @@ func (r *relay) learn(ctx context.Context) error {
 		if err != nil {
 			return denied("floodmark: the server did not say which tools it has, so none is called: " + floodmark.OneLine(err.Error(), maxNote))
 		}
-		list, err := members(m.Result)
-		if m.Error != nil || err != nil || apart(list, []string{"tools", "nextCursor"}) != nil {
+		list, err := strictjson.Members(m.Result)
+		if m.Error != nil || err != nil || strictjson.CheckDistinct(list, []string{"tools", "nextCursor"}) != nil {
 			break // it has no list: its tools are judged by their names
 		}
-		items, _ := array(value(list, "tools"))
+		items, _ := strictjson.Array(strictjson.Value(list, "tools"))
 		if len(cursor) == 0 {
 			r.known.begin(changes)
 		}
 		r.pinned(ctx, items, mcppins.Tool, "name")
-		if cursor = value(list, "nextCursor"); isNull(cursor) {
+		if cursor = strictjson.Value(list, "nextCursor"); strictjson.IsNull(cursor) {
 			break
 		}
 	}
@@ -378,12 +379,12 @@ func (r *relay) learn(ctx context.Context) error {
 
 // askServer sends the server a request of our own.
 func (r *relay) askServer(ctx context.Context, method string, cursor json.RawMessage) (m *jsonrpc.Response, changes int, err error) {
-	params := []member{}
+	params := []strictjson.Member{}
 	if r.known.perRequest() != nil {
-		params = append(params, member{"_meta", r.known.perRequest()})
+		params = append(params, strictjson.Member{Key: "_meta", Value: r.known.perRequest()})
 	}
 	if len(cursor) > 0 {
-		params = append(params, member{"cursor", cursor})
+		params = append(params, strictjson.Member{Key: "cursor", Value: cursor})
 	}
 	q := &request{method: method, answer: make(chan *jsonrpc.Response, 1)}
 	r.mu.Lock()
@@ -397,7 +398,7 @@ func (r *relay) askServer(ctx context.Context, method string, cursor json.RawMes
 		return nil, 0, denied(why)
 	}
 	defer r.take(r.asked, id)
-	if err := r.server.Write(ctx, &jsonrpc.Request{ID: id, Method: method, Params: object(params)}); err != nil {
+	if err := r.server.Write(ctx, &jsonrpc.Request{ID: id, Method: method, Params: strictjson.Object(params)}); err != nil {
 		return nil, 0, err
 	}
 	select {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/mcpstdio"
 )
 
 func TestMessagesPassBothWays(t *testing.T) {
@@ -379,11 +380,11 @@ func TestAMessageThatIsTooLong(t *testing.T) {
 		s := newStand(t, nil, nil)
 		s.client.say(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 		s.server.hear()
-		go func() { _, _ = s.server.in.Write([]byte(strings.Repeat("x", MaxMessage+2) + "\n")) }()
+		go func() { _, _ = s.server.in.Write([]byte(strings.Repeat("x", mcpstdio.MaxMessage+2) + "\n")) }()
 		if got := s.client.hear(); !strings.Contains(got, `"code":-32051`) {
 			t.Errorf("heard %s", got)
 		}
-		if err := <-s.ended; !errors.Is(err, ErrTooLong) {
+		if err := <-s.ended; !errors.Is(err, mcpstdio.ErrTooLong) {
 			t.Errorf("ended with %v", err)
 		}
 	})

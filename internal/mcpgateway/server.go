@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/mcppins"
+	"github.com/floodmark/floodmark/internal/strictjson"
 )
 
 // result takes in an answer of the server, then gives it to the client.
@@ -65,25 +66,25 @@ func (r *relay) arrive(ctx context.Context, q *request, m *jsonrpc.Response) err
 	if q.call != nil {
 		return r.gave(ctx, q, m)
 	}
-	list, err := members(m.Result)
+	list, err := strictjson.Members(m.Result)
 	if forged(list) {
 		list = labelled(list, nil)
-		m.Result = object(list)
+		m.Result = strictjson.Object(list)
 	}
 	if err == nil {
-		err = apart(list, []string{"tools", "prompts", "resourceTemplates", "resources", "instructions", "nextCursor", "inputRequests", "_meta"})
+		err = strictjson.CheckDistinct(list, []string{"tools", "prompts", "resourceTemplates", "resources", "instructions", "nextCursor", "inputRequests", "_meta"})
 	}
 	if err != nil {
 		return r.quoting(ctx, m.Result, denied("floodmark: the server's answer was not understood: "+floodmark.OneLine(err.Error(), maxNote)+"."))
 	}
-	if !isNull(value(list, "inputRequests")) { // a task that continues after a person's answer
+	if !strictjson.IsNull(strictjson.Value(list, "inputRequests")) { // a task that continues after a person's answer
 		if list, err = r.wantsMore(list); err != nil {
 			return r.quoting(ctx, m.Result, err)
 		}
-		m.Result = object(list)
+		m.Result = strictjson.Object(list)
 	}
 	if lists(q.method) {
-		r.known.cursor(value(list, "nextCursor"))
+		r.known.cursor(strictjson.Value(list, "nextCursor"))
 	}
 	switch q.method {
 	case listTools:
@@ -133,13 +134,13 @@ func (r *relay) failed(ctx context.Context, q *request, m *jsonrpc.Response) err
 func errorText(m *jsonrpc.Response) json.RawMessage {
 	wire, ok := errors.AsType[*jsonrpc.Error](m.Error)
 	if !ok {
-		return quoted(m.Error.Error())
+		return strictjson.Quote(m.Error.Error())
 	}
-	list := []member{{"message", quoted(wire.Message)}}
+	list := []strictjson.Member{{Key: "message", Value: strictjson.Quote(wire.Message)}}
 	if len(wire.Data) > 0 {
-		list = append(list, member{"data", wire.Data})
+		list = append(list, strictjson.Member{Key: "data", Value: wire.Data})
 	}
-	return object(list)
+	return strictjson.Object(list)
 }
 
 // resultOf returns an answer in the form the monitor takes in, and whether its text is complete.
@@ -150,7 +151,7 @@ func resultOf(m *jsonrpc.Response) (result hook.Result, whole bool) {
 	}
 	words, whole := readable(raw)
 	failed := m.Error != nil
-	if list, err := members(raw); err == nil && string(value(list, "isError")) == "true" {
+	if list, err := strictjson.Members(raw); err == nil && string(strictjson.Value(list, "isError")) == "true" {
 		failed = true
 	}
 	return hook.Result{Text: words, Error: failed}, whole
@@ -158,9 +159,9 @@ func resultOf(m *jsonrpc.Response) (result hook.Result, whole bool) {
 
 // gave takes in the result of a call that was judged.
 func (r *relay) gave(ctx context.Context, q *request, m *jsonrpc.Response) error {
-	list, err := members(m.Result)
+	list, err := strictjson.Members(m.Result)
 	if err == nil {
-		err = apart(list, []string{"content", "structuredContent", "isError", "_meta", "contents", "messages", "task", "resultType", "requestState", "inputRequests"})
+		err = strictjson.CheckDistinct(list, []string{"content", "structuredContent", "isError", "_meta", "contents", "messages", "task", "resultType", "requestState", "inputRequests"})
 	}
 	if err != nil {
 		r.lost(ctx, q.call, "the server's answer was not understood")
@@ -170,17 +171,17 @@ func (r *relay) gave(ctx context.Context, q *request, m *jsonrpc.Response) error
 		r.lost(ctx, q.call, "the server's question was not shown")
 		return err
 	}
-	if v := value(list, "requestState"); !isNull(v) {
+	if v := strictjson.Value(list, "requestState"); !strictjson.IsNull(v) {
 		r.known.state(string(v))
 	}
-	if id := taskOf(value(list, "task")); id != "" {
+	if id := taskOf(strictjson.Value(list, "task")); id != "" {
 		r.known.task(id, q.call)
 	}
 	return r.took(ctx, q.call, m, list)
 }
 
 // took takes in the result of a call, and writes its label into it.
-func (r *relay) took(ctx context.Context, c *call, m *jsonrpc.Response, list []member) error {
+func (r *relay) took(ctx context.Context, c *call, m *jsonrpc.Response, list []strictjson.Member) error {
 	more := ifc(m.Result)
 	result, whole := resultOf(m)
 	if !whole {
@@ -190,27 +191,27 @@ func (r *relay) took(ctx context.Context, c *call, m *jsonrpc.Response, list []m
 	if err != nil {
 		return err
 	}
-	m.Result = object(labelled(list, label))
+	m.Result = strictjson.Object(labelled(list, label))
 	return nil
 }
 
 // taskOf reads the name of a task that a server began instead of answering.
 func taskOf(v json.RawMessage) string {
-	list, err := members(v)
+	list, err := strictjson.Members(v)
 	if err != nil {
 		return ""
 	}
-	id, _ := text(value(list, "taskId"))
+	id, _ := strictjson.Text(strictjson.Value(list, "taskId"))
 	return id
 }
 
 // ofTask returns the call whose result a request is about.
 func (r *relay) ofTask(params json.RawMessage) *call {
-	list, err := members(params)
+	list, err := strictjson.Members(params)
 	if err != nil {
 		return nil
 	}
-	id, err := text(value(list, "taskId"))
+	id, err := strictjson.Text(strictjson.Value(list, "taskId"))
 	if err != nil {
 		return nil
 	}
@@ -329,7 +330,7 @@ func (r *relay) answered(ctx context.Context, q *request, m *jsonrpc.Response) e
 		return nil
 	}
 	r.begin(func() {
-		args := object([]member{{"server", quoted(r.o.Server)}, {"text", m.Result}})
+		args := strictjson.Object([]strictjson.Member{{Key: "server", Value: strictjson.Quote(r.o.Server)}, {Key: "text", Value: m.Result}})
 		c := &call{agent: Agent, call: hook.Call{ID: newID(), Name: "answer_sampling", Args: args}}
 		if err := r.decide(ctx, c); err != nil {
 			out.Result, out.Error = nil, rpcError(codeRefused, err.Error())
@@ -347,13 +348,13 @@ func (r *relay) answered(ctx context.Context, q *request, m *jsonrpc.Response) e
 // kind. The typed text is not told to the monitor.
 func (r *relay) filledIn(ctx context.Context, m *jsonrpc.Response) {
 	action := "error"
-	if list, err := members(m.Result); err == nil && m.Error == nil {
-		if action, _ = text(value(list, "action")); action != "accept" && action != "decline" && action != "cancel" {
+	if list, err := strictjson.Members(m.Result); err == nil && m.Error == nil {
+		if action, _ = strictjson.Text(strictjson.Value(list, "action")); action != "accept" && action != "decline" && action != "cancel" {
 			action = "other"
 		}
 	}
 	out := &jsonrpc.Response{ID: m.ID, Result: m.Result, Error: m.Error}
-	args := object([]member{{"server", quoted(r.o.Server)}, {"action", quoted(action)}})
+	args := strictjson.Object([]strictjson.Member{{Key: "server", Value: strictjson.Quote(r.o.Server)}, {Key: "action", Value: strictjson.Quote(action)}})
 	err := r.decide(ctx, &call{agent: Agent, call: hook.Call{ID: newID(), Name: "answer_form", Args: args}})
 	if err == nil && r.o.Shared {
 		err = r.give(ctx) // the record gives the server nothing, the answer does
@@ -369,13 +370,13 @@ func (r *relay) filledIn(ctx context.Context, m *jsonrpc.Response) {
 // includesContext reports whether a model that answers the server reads more than the server's own
 // text.
 func includesContext(params json.RawMessage) bool {
-	list, err := members(params)
+	list, err := strictjson.Members(params)
 	if err != nil {
 		return true
 	}
-	if apart(list, []string{"includeContext"}) != nil {
+	if strictjson.CheckDistinct(list, []string{"includeContext"}) != nil {
 		return true
 	}
-	v := value(list, "includeContext")
-	return !isNull(v) && string(v) != `"none"`
+	v := strictjson.Value(list, "includeContext")
+	return !strictjson.IsNull(v) && string(v) != `"none"`
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/mcpstdio"
 )
 
 // asServer is the argument that makes this test program a server.
@@ -83,7 +84,7 @@ func startStubborn(t *testing.T, patience time.Duration) (server mcp.Connection,
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	server, err = Start(Command{Args: []string{program, asServer, "server", path}, patience: patience})
+	server, err = mcpstdio.Start(mcpstdio.Command{Args: []string{program, asServer, "server", path}, Patience: patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func through(t *testing.T, j Judge, opts *mcp.ClientOptions) (*mcp.ClientSession
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := Start(Command{Args: []string{program, asServer}, Stderr: os.Stderr})
+	server, err := mcpstdio.Start(mcpstdio.Command{Args: []string{program, asServer}, Stderr: os.Stderr})
 	if err != nil {
 		t.Fatal(err)
 	}

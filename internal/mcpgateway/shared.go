@@ -8,6 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/strictjson"
 )
 
 // What one client says to a shared server may reach any other client. The monitor is told that the
@@ -55,8 +56,8 @@ func tells(m *jsonrpc.Request) bool {
 	case cancelled, toolsChanged, promptsChanged, "notifications/resources/list_changed":
 		return false
 	case progress:
-		list, err := members(m.Params)
-		return err != nil || !json.Valid(m.Params) || !isNull(value(list, "message"))
+		list, err := strictjson.Members(m.Params)
+		return err != nil || !json.Valid(m.Params) || !strictjson.IsNull(strictjson.Value(list, "message"))
 	}
 	return true
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/strictjson"
 )
 
 // A window has the questions of ours that are open in the client's dialog with a person. The server
@@ -35,17 +36,17 @@ func (w *window) introduced(params json.RawMessage) {
 func canShowForms(params json.RawMessage) bool {
 	in := params
 	for _, key := range []string{"capabilities", "elicitation"} {
-		list, err := members(in)
-		if err != nil || apart(list, []string{key}) != nil {
+		list, err := strictjson.Members(in)
+		if err != nil || strictjson.CheckDistinct(list, []string{key}) != nil {
 			return false
 		}
-		in = value(list, key)
+		in = strictjson.Value(list, key)
 	}
-	list, err := members(in)
-	if err != nil || apart(list, []string{"form", "url"}) != nil {
+	list, err := strictjson.Members(in)
+	if err != nil || strictjson.CheckDistinct(list, []string{"form", "url"}) != nil {
 		return false
 	}
-	_, err = members(value(list, "form"))
+	_, err = strictjson.Members(strictjson.Value(list, "form"))
 	return len(list) == 0 || err == nil
 }
 
@@ -170,7 +171,7 @@ func (r *relay) withdrawThere(ctx context.Context, id jsonrpc.ID) {
 	if !ok {
 		return // our own ids are words
 	}
-	params := object([]member{{"requestId", quoted(name)}, {"reason", quoted("floodmark: the question is over")}})
+	params := strictjson.Object([]strictjson.Member{{Key: "requestId", Value: strictjson.Quote(name)}, {Key: "reason", Value: strictjson.Quote("floodmark: the question is over")}})
 	if err := r.client.Write(context.WithoutCancel(ctx), &jsonrpc.Request{Method: cancelled, Params: params}); err != nil {
 		r.o.Note("the client was not told that a question is over: " + floodmark.OneLine(err.Error(), maxNote))
 	}
@@ -188,28 +189,28 @@ const maxTyped = hook.MaxPicked
 // form returns a question as the client shows it: a choice whose first value is no, or a text to
 // type.
 func form(a hook.Ask) json.RawMessage {
-	field, about := fieldAnswer, []member{
-		{"type", quoted("string")},
-		{"title", quoted("Allow this one call, once?")},
-		{"enum", texts([]string{sayNo, sayYes})},
+	field, about := fieldAnswer, []strictjson.Member{
+		{Key: "type", Value: strictjson.Quote("string")},
+		{Key: "title", Value: strictjson.Quote("Allow this one call, once?")},
+		{Key: "enum", Value: texts([]string{sayNo, sayYes})},
 	}
 	if a.Pick != "" {
-		field, about = fieldPlace, []member{
-			{"type", quoted("string")},
-			{"title", quoted("To allow this one call, once: " + seen(a.Pick))},
+		field, about = fieldPlace, []strictjson.Member{
+			{Key: "type", Value: strictjson.Quote("string")},
+			{Key: "title", Value: strictjson.Quote("To allow this one call, once: " + seen(a.Pick))},
 		}
 	}
 	if len(a.Among) > 0 {
-		about = append(about, member{"enum", texts(append([]string{sayNo}, seenAll(a.Among)...))})
+		about = append(about, strictjson.Member{Key: "enum", Value: texts(append([]string{sayNo}, seenAll(a.Among)...))})
 	}
-	schema := object([]member{
-		{"type", quoted("object")},
-		{"properties", object([]member{{field, object(about)}})},
-		{"required", texts([]string{field})},
+	schema := strictjson.Object([]strictjson.Member{
+		{Key: "type", Value: strictjson.Quote("object")},
+		{Key: "properties", Value: strictjson.Object([]strictjson.Member{{Key: field, Value: strictjson.Object(about)}})},
+		{Key: "required", Value: texts([]string{field})},
 	})
-	return object([]member{
-		{"message", quoted("Floodmark asks before this call is made.\n" + seen(a.Text))},
-		{"requestedSchema", schema},
+	return strictjson.Object([]strictjson.Member{
+		{Key: "message", Value: strictjson.Quote("Floodmark asks before this call is made.\n" + seen(a.Text))},
+		{Key: "requestedSchema", Value: schema},
 	})
 }
 
@@ -219,11 +220,11 @@ func readForm(m *jsonrpc.Response, a hook.Ask) (said, picked string) {
 	if m.Error != nil || !json.Valid(m.Result) {
 		return "", ""
 	}
-	list, err := members(m.Result)
-	if err != nil || apart(list, []string{"action", "content", "_meta"}) != nil {
+	list, err := strictjson.Members(m.Result)
+	if err != nil || strictjson.CheckDistinct(list, []string{"action", "content", "_meta"}) != nil {
 		return "", ""
 	}
-	switch action, _ := text(value(list, "action")); action {
+	switch action, _ := strictjson.Text(strictjson.Value(list, "action")); action {
 	case "decline":
 		return hook.Decline, ""
 	case "accept":
@@ -234,11 +235,11 @@ func readForm(m *jsonrpc.Response, a hook.Ask) (said, picked string) {
 	if a.Pick != "" {
 		field = fieldPlace
 	}
-	content, err := members(value(list, "content"))
-	if err != nil || len(content) != 1 || content[0].key != field {
+	content, err := strictjson.Members(strictjson.Value(list, "content"))
+	if err != nil || len(content) != 1 || content[0].Key != field {
 		return "", ""
 	}
-	typed, err := text(content[0].value)
+	typed, err := strictjson.Text(content[0].Value)
 	switch {
 	case err != nil || len(typed) > maxTyped:
 		return "", ""
@@ -263,7 +264,7 @@ func readForm(m *jsonrpc.Response, a hook.Ask) (said, picked string) {
 func texts(list []string) json.RawMessage {
 	parts := make([]string, len(list))
 	for i, s := range list {
-		parts[i] = string(quoted(s))
+		parts[i] = string(strictjson.Quote(s))
 	}
 	return json.RawMessage("[" + strings.Join(parts, ",") + "]")
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/strictjson"
 )
 
 // The limits on what is said, in bytes. A refusal is one line that a model reads.
@@ -53,9 +54,9 @@ func refusal(r hook.Reply, err error) string {
 
 // toolError returns a refusal in the form of a tool's result, which models read.
 func toolError(line string) json.RawMessage {
-	return object([]member{
-		{"content", append(append(json.RawMessage(`[{"type":"text","text":`), quoted(line)...), `}]`...)},
-		{"isError", json.RawMessage("true")},
+	return strictjson.Object([]strictjson.Member{
+		{Key: "content", Value: append(append(json.RawMessage(`[{"type":"text","text":`), strictjson.Quote(line)...), `}]`...)},
+		{Key: "isError", Value: json.RawMessage("true")},
 	})
 }
 

@@ -18,8 +18,8 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/mcpgateway"
 	"github.com/floodmark/floodmark/internal/mcppins"
+	"github.com/floodmark/floodmark/internal/mcpstdio"
 )
 
 type words struct {
@@ -143,7 +143,7 @@ func child(name string) config.GatewayServer {
 }
 
 // start starts a server in memory, as a process of its own.
-func (r *running) start(c mcpgateway.Command) (mcp.Connection, error) {
+func (r *running) start(c mcpstdio.Command) (mcp.Connection, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if c.Env == nil {

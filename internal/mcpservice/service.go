@@ -26,6 +26,7 @@ import (
 	"github.com/floodmark/floodmark/internal/mcplogin"
 	"github.com/floodmark/floodmark/internal/mcpmux"
 	"github.com/floodmark/floodmark/internal/mcpshare"
+	"github.com/floodmark/floodmark/internal/mcpstdio"
 )
 
 // Path is the path of the gateway's address.
@@ -59,8 +60,8 @@ type Options struct {
 	Stderr io.Writer
 	Note   func(server, line string)
 
-	// start is mcpgateway.Start, and now is time.Now, unless a test sets them.
-	start func(mcpgateway.Command) (mcp.Connection, error)
+	// start is mcpstdio.Start, and now is time.Now, unless a test sets them.
+	start func(mcpstdio.Command) (mcp.Connection, error)
 	now   func() time.Time
 }
 
@@ -77,7 +78,7 @@ type Service struct {
 // New returns a gateway without clients.
 func New(o Options) *Service {
 	if o.start == nil {
-		o.start = mcpgateway.Start
+		o.start = mcpstdio.Start
 	}
 	s := &Service{o: o, logins: holders(o)}
 	s.shared = s.hubs()
@@ -217,7 +218,7 @@ func (s *Service) begin(ctx context.Context, server config.GatewayServer) (mcp.C
 		}
 		env = append(env, name+"="+text)
 	}
-	return s.o.start(mcpgateway.Command{
+	return s.o.start(mcpstdio.Command{
 		Args: args, Env: env, Dir: server.Dir, Stderr: s.o.Stderr,
 		Skipped: func(line string) { s.o.Note(server.Name, line) },
 	})

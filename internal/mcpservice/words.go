@@ -7,7 +7,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/mcpgateway"
+	"github.com/floodmark/floodmark/internal/mcpstdio"
 )
 
 // The error of a server that was not reached, or that has ended, may contain the server's own
@@ -40,8 +40,8 @@ func (s *Service) unreached(server config.GatewayServer, err error) error {
 
 // ended returns the error for the client when a server has ended.
 func ended(err error) error {
-	if errors.Is(err, mcpgateway.ErrTooLong) {
-		return mcpgateway.ErrTooLong
+	if errors.Is(err, mcpstdio.ErrTooLong) {
+		return mcpstdio.ErrTooLong
 	}
 	return errors.New("the connection to it ended")
 }

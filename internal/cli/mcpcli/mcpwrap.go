@@ -23,6 +23,7 @@ import (
 	"github.com/floodmark/floodmark/internal/hookrun"
 	"github.com/floodmark/floodmark/internal/mcpgateway"
 	"github.com/floodmark/floodmark/internal/mcppins"
+	"github.com/floodmark/floodmark/internal/mcpstdio"
 )
 
 // maxServerName bounds the name of a server. Clients' settings have shorter ones.
@@ -128,7 +129,7 @@ func mcpWrap(ctx context.Context, c *cli.Console, f wrapFlags, args []string) er
 		defer talk.Unlock()
 		c.Say("floodmark: %s: %s", name, line)
 	}
-	server, err := mcpgateway.Start(mcpgateway.Command{Args: args, Dir: c.Dir, Stderr: c.Stderr, Skipped: note})
+	server, err := mcpstdio.Start(mcpstdio.Command{Args: args, Dir: c.Dir, Stderr: c.Stderr, Skipped: note})
 	if err != nil {
 		return cli.Refuse("check the command behind the dashes", "%s", err)
 	}
@@ -136,7 +137,7 @@ func mcpWrap(ctx context.Context, c *cli.Console, f wrapFlags, args []string) er
 		Agent: c.Getenv("FLOODMARK_AGENT"), Claims: floodmark.SessionID(c.Getenv("FLOODMARK_SESSION")),
 		Project: c.Dir, Home: c.Getenv("HOME"), Wait: wrapWait,
 	})
-	err = mcpgateway.Run(ctx, mcpgateway.Lines(c.Stdin, c.Stdout, closing(c.Stdin), note), server, mcpgateway.Options{
+	err = mcpgateway.Run(ctx, mcpstdio.Lines(c.Stdin, c.Stdout, closing(c.Stdin), note), server, mcpgateway.Options{
 		Server: name, Identity: strings.Join(args, "\x00"), Session: session, Pins: pins, Note: note,
 	})
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)

@@ -1,4 +1,6 @@
-package mcpgateway
+// Package strictjson takes JSON objects apart so that every reader reads the same in them, and joins them
+// again with what it does not know as it was.
+package strictjson
 
 import (
 	"bytes"
@@ -16,21 +18,24 @@ import (
 // Go take «NAME» for «name». The server must read what we judged, so an object that can be read in
 // two ways is not forwarded.
 
-// A member is one key of an object with its value as it was written.
-type member struct {
-	key   string
-	value json.RawMessage
+// A Member is one key of an object with its value as it was written.
+type Member struct {
+	Key   string
+	Value json.RawMessage
 }
+
+// maxKey bounds a key that is told to people, in bytes.
+const maxKey = 100
 
 var errNotObject = errors.New("it is no JSON object")
 
-// members splits an object into its members, in order. The data must be valid JSON.
-func members(data []byte) ([]member, error) {
+// Members splits an object into its members, in order. The data must be valid JSON.
+func Members(data []byte) ([]Member, error) {
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 || data[0] != '{' {
 		return nil, errNotObject
 	}
-	var list []member
+	var list []Member
 	i := 1
 	for {
 		for i < len(data) && (space(data[i]) || data[i] == ',') {
@@ -40,14 +45,14 @@ func members(data []byte) ([]member, error) {
 			return list, nil
 		}
 		end := skipString(data, i)
-		var m member
-		if err := json.Unmarshal(data[i:end], &m.key); err != nil {
+		var m Member
+		if err := json.Unmarshal(data[i:end], &m.Key); err != nil {
 			return nil, err
 		}
 		for i = end; i < len(data) && (space(data[i]) || data[i] == ':'); i++ {
 		}
 		end = skipValue(data, i)
-		m.value = json.RawMessage(data[i:end])
+		m.Value = json.RawMessage(data[i:end])
 		list = append(list, m)
 		i = end
 	}
@@ -95,36 +100,37 @@ func skipValue(data []byte, i int) int {
 }
 
 // distinct refuses an object with a key twice, or with a key that differs from a known one by case.
-func distinct(data []byte, known ...string) error {
-	list, err := members(data)
+func Distinct(data []byte, known ...string) error {
+	list, err := Members(data)
 	if err != nil {
 		return err
 	}
-	return apart(list, known)
+	return CheckDistinct(list, known)
 }
 
-func apart(list []member, known []string) error {
+// CheckDistinct is [Distinct] for members.
+func CheckDistinct(list []Member, known []string) error {
 	seen := make(map[string]string, len(list))
 	for _, k := range known {
-		seen[fold(k)] = k
+		seen[Fold(k)] = k
 	}
 	met := make(map[string]bool, len(list))
 	for _, m := range list {
-		f := fold(m.key)
+		f := Fold(m.Key)
 		switch as, ok := seen[f]; {
 		case met[f]:
-			return fmt.Errorf("the key %q is there twice", floodmark.OneLine(m.key, maxQuoted))
-		case ok && as != m.key:
-			return fmt.Errorf("the key %q could be taken for %q", floodmark.OneLine(m.key, maxQuoted), as)
+			return fmt.Errorf("the key %q is there twice", floodmark.OneLine(m.Key, maxKey))
+		case ok && as != m.Key:
+			return fmt.Errorf("the key %q could be taken for %q", floodmark.OneLine(m.Key, maxKey), as)
 		}
 		met[f] = true
 	}
 	return nil
 }
 
-// fold returns a key as a lenient reader sees it, by Go's own rule: a rune stands for all that
+// Fold returns a key as a lenient reader sees it, by Go's own rule: a rune stands for all that
 // differ from it only by case.
-func fold(key string) string {
+func Fold(key string) string {
 	return strings.Map(func(r rune) rune {
 		for {
 			next := unicode.SimpleFold(r)
@@ -136,47 +142,47 @@ func fold(key string) string {
 	}, key)
 }
 
-// value returns the value of a key, nil if it is not there.
-func value(list []member, key string) json.RawMessage {
-	if i := slices.IndexFunc(list, func(m member) bool { return m.key == key }); i >= 0 {
-		return list[i].value
+// Value returns the value of a key, nil if it is not there.
+func Value(list []Member, key string) json.RawMessage {
+	if i := slices.IndexFunc(list, func(m Member) bool { return m.Key == key }); i >= 0 {
+		return list[i].Value
 	}
 	return nil
 }
 
-// with returns the object with one value replaced, or added at its end.
-func with(list []member, key string, v json.RawMessage) []member {
+// With returns the object with one value replaced, or added at its end.
+func With(list []Member, key string, v json.RawMessage) []Member {
 	out := slices.Clone(list)
-	if i := slices.IndexFunc(out, func(m member) bool { return m.key == key }); i >= 0 {
-		out[i].value = v
+	if i := slices.IndexFunc(out, func(m Member) bool { return m.Key == key }); i >= 0 {
+		out[i].Value = v
 		return out
 	}
-	return append(out, member{key, v})
+	return append(out, Member{key, v})
 }
 
-// without returns the object without a key.
-func without(list []member, key string) []member {
-	return slices.DeleteFunc(slices.Clone(list), func(m member) bool { return m.key == key })
+// Without returns the object without a key.
+func Without(list []Member, key string) []Member {
+	return slices.DeleteFunc(slices.Clone(list), func(m Member) bool { return m.Key == key })
 }
 
-// object encodes members.
-func object(list []member) json.RawMessage {
+// Object encodes members.
+func Object(list []Member) json.RawMessage {
 	var b bytes.Buffer
 	b.WriteByte('{')
 	for i, m := range list {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		b.Write(quoted(m.key))
+		b.Write(Quote(m.Key))
 		b.WriteByte(':')
-		b.Write(m.value)
+		b.Write(m.Value)
 	}
 	b.WriteByte('}')
 	return b.Bytes()
 }
 
 // quoted returns a string as JSON, without escapes for HTML.
-func quoted(s string) json.RawMessage {
+func Quote(s string) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -184,8 +190,8 @@ func quoted(s string) json.RawMessage {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
 }
 
-// text reads a string; anything else is an error.
-func text(v json.RawMessage) (string, error) {
+// Text reads a string; anything else is an error.
+func Text(v json.RawMessage) (string, error) {
 	if len(v) == 0 || v[0] != '"' {
 		return "", errors.New("it is no string")
 	}
@@ -195,7 +201,7 @@ func text(v json.RawMessage) (string, error) {
 }
 
 // array returns the elements of a list, and false if the value is no list.
-func array(v json.RawMessage) ([]json.RawMessage, bool) {
+func Array(v json.RawMessage) ([]json.RawMessage, bool) {
 	if len(v) == 0 || v[0] != '[' {
 		return nil, false
 	}
@@ -206,4 +212,5 @@ func array(v json.RawMessage) ([]json.RawMessage, bool) {
 	return list, true
 }
 
-func isNull(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" }
+// IsNull reports whether nothing is said.
+func IsNull(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" }

@@ -1,6 +1,6 @@
 //go:build !unix
 
-package mcpgateway
+package mcpstdio
 
 import "os/exec"
 

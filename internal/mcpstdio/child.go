@@ -1,4 +1,4 @@
-package mcpgateway
+package mcpstdio
 
 import (
 	"cmp"
@@ -34,7 +34,7 @@ type Command struct {
 	Skipped func(string)
 
 	// patience is maxDeaf unless a test sets less.
-	patience time.Duration
+	Patience time.Duration
 }
 
 // Start starts a server that speaks on its standard streams. Close ends the server and what it
@@ -74,7 +74,7 @@ func Start(c Command) (mcp.Connection, error) {
 	if skipped == nil {
 		skipped = func(string) {}
 	}
-	return newLines(out, in, end, skipped, cmp.Or(c.patience, maxDeaf)), nil
+	return newLines(out, in, end, skipped, cmp.Or(c.Patience, maxDeaf)), nil
 }
 
 // reap waits for a server whose input is closed, and ends it if needed. However the server ended, it

@@ -1,4 +1,6 @@
-package mcpgateway
+// Package mcpstdio speaks MCP over the standard streams of a program, one message a line, and starts
+// and ends servers that do.
+package mcpstdio
 
 import (
 	"bufio"
@@ -16,6 +18,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/strictjson"
 )
 
 // ErrTooLong says that a message was over [MaxMessage].
@@ -27,8 +30,15 @@ var errUnread = errors.New("it does not read what it is told")
 // it answered.
 const lastRead = time.Second
 
-// maxBatch bounds the messages in one batch.
-const maxBatch = 1024
+// The limits on what one side may make us store, or say.
+const (
+	// MaxMessage bounds one message, as the SDK does.
+	MaxMessage = 16 << 20
+	// maxBatch bounds the messages in one batch.
+	maxBatch = 1024
+	// maxSkipped bounds the reason why a line was skipped, in bytes.
+	maxSkipped = 300
+)
 
 // lines is a connection with one message a line. It skips a line that is no message and goes on, as
 // clients and servers in other languages do; the SDK's own connection does not. It splits a batch,
@@ -156,7 +166,7 @@ func (l *lines) take(line []byte) {
 	for _, part := range parts {
 		m, err := decode(part)
 		if err != nil {
-			l.skipped("a line was left out because it is no message: " + floodmark.OneLine(err.Error(), maxNote))
+			l.skipped("a line was left out because it is no message: " + floodmark.OneLine(err.Error(), maxSkipped))
 			l.unreadable(part)
 			continue
 		}
@@ -170,21 +180,21 @@ func (l *lines) unreadable(data []byte) {
 	if !json.Valid(data) {
 		return
 	}
-	list, err := members(data)
+	list, err := strictjson.Members(data)
 	if err != nil {
 		return
 	}
-	id, ok := idOf(value(list, "id"))
+	id, ok := IDOf(strictjson.Value(list, "id"))
 	if !ok {
 		return
 	}
-	broken := &jsonrpc.Response{ID: id, Error: rpcError(jsonrpc.CodeInvalidRequest, "floodmark: the message cannot be read.")}
-	if value(list, "method") == nil {
+	broken := &jsonrpc.Response{ID: id, Error: &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "floodmark: the message cannot be read."}}
+	if strictjson.Value(list, "method") == nil {
 		l.queue = append(l.queue, broken)
 		return
 	}
 	if err := l.Write(context.Background(), broken); err != nil {
-		l.skipped("an error was not said: " + floodmark.OneLine(err.Error(), maxNote))
+		l.skipped("an error was not said: " + floodmark.OneLine(err.Error(), maxSkipped))
 	}
 }
 
@@ -193,20 +203,20 @@ func decode(data []byte) (jsonrpc.Message, error) {
 	if !json.Valid(data) {
 		return nil, errors.New("it is not JSON")
 	}
-	if err := distinct(data, "jsonrpc", "id", "method", "params", "result", "error"); err != nil {
+	if err := strictjson.Distinct(data, "jsonrpc", "id", "method", "params", "result", "error"); err != nil {
 		return nil, err
 	}
-	list, err := members(data)
+	list, err := strictjson.Members(data)
 	if err != nil {
 		return nil, err
 	}
-	was := value(list, "id")
+	was := strictjson.Value(list, "id")
 	id, err := keptID(was)
 	switch {
 	case err != nil:
 		return nil, err
 	case string(id) != string(was):
-		data = object(with(list, "id", id))
+		data = strictjson.Object(strictjson.With(list, "id", id))
 	}
 	return jsonrpc.DecodeMessage(data)
 }

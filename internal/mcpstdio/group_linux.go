@@ -1,4 +1,4 @@
-package mcpgateway
+package mcpstdio
 
 import "syscall"
 

@@ -1,4 +1,4 @@
-package mcpgateway
+package mcpstdio
 
 import (
 	"encoding/json"
@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
+
+	"github.com/floodmark/floodmark/internal/strictjson"
 )
 
 // The SDK keeps a numeric id as an integer of 64 bits, made from a float. Large numbers lose their
@@ -20,7 +22,7 @@ const numberID = "\x00number "
 // maxIDNumber bounds the length of a number. Below maxExact, floats of different whole numbers
 // differ.
 const (
-	maxIDNumber = 64
+	MaxIDNumber = 64
 	maxExact    = 1 << 53
 )
 
@@ -28,10 +30,10 @@ var errOddID = errors.New("its id is neither a plain text nor a number of a usua
 
 // keptID returns an id of a message in a form that loses nothing.
 func keptID(v json.RawMessage) (json.RawMessage, error) {
-	if isNull(v) {
+	if strictjson.IsNull(v) {
 		return v, nil
 	}
-	if said, err := text(v); err == nil {
+	if said, err := strictjson.Text(v); err == nil {
 		if strings.HasPrefix(said, numberID) {
 			return nil, errOddID
 		}
@@ -41,16 +43,16 @@ func keptID(v json.RawMessage) (json.RawMessage, error) {
 	switch {
 	case err == nil && f == math.Trunc(f) && math.Abs(f) < maxExact:
 		return v, nil
-	case len(v) > maxIDNumber || v[0] != '-' && (v[0] < '0' || v[0] > '9'):
+	case len(v) > MaxIDNumber || v[0] != '-' && (v[0] < '0' || v[0] > '9'):
 		return nil, errOddID
 	}
-	return quoted(numberID + string(v)), nil
+	return strictjson.Quote(numberID + string(v)), nil
 }
 
-// idOf reads an id.
-func idOf(v json.RawMessage) (jsonrpc.ID, bool) {
+// IDOf reads an id.
+func IDOf(v json.RawMessage) (jsonrpc.ID, bool) {
 	kept, err := keptID(v)
-	if err != nil || isNull(kept) {
+	if err != nil || strictjson.IsNull(kept) {
 		return jsonrpc.ID{}, false
 	}
 	var raw any
@@ -78,9 +80,9 @@ func encode(m jsonrpc.Message) ([]byte, error) {
 	if !ok || !strings.HasPrefix(said, numberID) {
 		return data, nil
 	}
-	list, err := members(data)
+	list, err := strictjson.Members(data)
 	if err != nil {
 		return nil, err
 	}
-	return object(with(list, "id", json.RawMessage(strings.TrimPrefix(said, numberID)))), nil
+	return strictjson.Object(strictjson.With(list, "id", json.RawMessage(strings.TrimPrefix(said, numberID)))), nil
 }

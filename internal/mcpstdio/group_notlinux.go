@@ -1,6 +1,6 @@
 //go:build unix && !linux
 
-package mcpgateway
+package mcpstdio
 
 import "syscall"
 
