@@ -124,6 +124,19 @@ func (m *Monitor) audit(ctx context.Context, from audit.Asker, c audit.Case) (o 
 	return o, err
 }
 
+// verify asks the gates about a call while other events may write to the session, then judges the
+// call again with their answers. The wait is durable before anything outside learns of it.
+func (m *Monitor) verify(ctx context.Context, s journal.Session, ev hook.Event, asking kernel.Asking, h kernel.Hearing) (written, error) {
+	request := asking.Request
+	if m.cfg.NewRequest != nil {
+		request.ID = m.cfg.NewRequest()
+	}
+	h.Asked, h.Answers = asking, m.gates.Ask(ctx, s, asking.Gates, request)
+	return m.write(ctx, job{session: s, event: ev, judge: func(st *kernel.State, r kernel.Rules, in kernel.Input) (kernel.Output, error) {
+		return kernel.Verify(st, r, in, h)
+	}})
+}
+
 // ask sends a question to the approvers, in its session's turn. Each call that joins a question
 // replaces the code of the whole question, so the codes must be sent in the order in which they
 // were written. Keepers get the question first, and the reply waits for them but not for the other

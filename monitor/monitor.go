@@ -15,6 +15,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/audit"
+	"github.com/floodmark/floodmark/internal/gates"
 	"github.com/floodmark/floodmark/internal/pausebook"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
@@ -94,11 +95,9 @@ const (
 	maxPending       = 4096     // questions remembered for [Monitor.Pending]
 	maxIncidentBytes = 4096     // of an incident's text: it is a sentence
 	maxSnapshotBytes = 16 << 20 // a batch takes 64 MiB in all
-	largeSession     = 1 << 14  // sources from which on no other snapshot is tried after one that was too large
-	maxAudits        = 3        // opinions asked on one call while its session keeps changing
-	maxVerifies      = 3        // rounds of verifiers for one call while its session keeps changing
-	maxFlights       = 1024     // requests to gates whose caller could not wait for the answer
-	maxGateAtOnce    = 8        // requests to one gate by one session: an agent has a few calls at once
+	largeSession     = 1 << 14  // sources from which on they are taken to be what is too large
+	maxAudits        = 3        // opinions asked on one call whose session keeps moving
+	maxVerifies      = 3        // and as many rounds of verifiers
 	postingsAtOnce   = 512      // contents asked of the journal in one call
 )
 
@@ -146,7 +145,7 @@ type Monitor struct {
 	asked    *questions
 	news     *news
 	watches  *watches
-	flights  *flights
+	gates    *gates.Gates
 	pauses   *pausebook.Book
 	held     *held
 	slots    chan struct{} // one for every event being worked on
@@ -193,13 +192,13 @@ func New(c Config) (*Monitor, error) {
 		asked:    newQuestions(),
 		news:     newNews(),
 		watches:  newWatches(),
-		flights:  newFlights(),
 		pauses:   pausebook.New(),
 		held:     newHeld(),
 		slots:    make(chan struct{}, c.Limits.InFlight),
 		waits:    make(chan struct{}, c.Limits.InFlight),
 	}
 	m.life, m.end = context.WithCancel(context.Background())
+	m.gates = gates.New(gates.Options{Verifiers: c.Verifiers, Now: c.Now, Life: m.life, Join: func() (func(), error) { return m.work.Done, m.join() }})
 	return m, nil
 }
 

@@ -1,4 +1,6 @@
-package monitor
+// Package gates asks the gates outside about a call. A gate that answers after the agent had to be
+// told is heard once, when the same call is tried again.
+package gates
 
 import (
 	"context"
@@ -8,25 +10,42 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/verify"
 )
 
-// verify asks the gates about a call while other events may write to the session, then judges the
-// call again with their answers. That the call waits for gates is durable before a gate is asked.
-func (m *Monitor) verify(ctx context.Context, s journal.Session, ev hook.Event, asking kernel.Asking, h kernel.Hearing) (written, error) {
-	h.Asked, h.Answers = asking, m.gather(ctx, s, asking)
-	return m.write(ctx, job{session: s, event: ev, judge: func(st *kernel.State, r kernel.Rules, in kernel.Input) (kernel.Output, error) {
-		return kernel.Verify(st, r, in, h)
-	}})
+// The limits on what is asked and remembered.
+const (
+	maxFlights    = 1024 // requests whose caller could not wait for the answer
+	maxGateAtOnce = 8    // requests to one gate by one session: an agent has a few calls at once
+)
+
+// Options are what gates are asked with. All of them are required, unless there are no Verifiers.
+type Options struct {
+	// Verifiers are the gates that can be reached. One that the rules name and that is not among
+	// them gives no answer.
+	Verifiers []verify.Verifier
+	Now       func() time.Time
+	// Life ends all requests.
+	Life context.Context
+	// Join registers a request, and returns an error when no more may begin. Done ends it.
+	Join func() (done func(), err error)
 }
 
-// gather asks all gates at once and returns their answers in order. It leaves time to record them
+// Gates asks gates. It is safe for concurrent use.
+type Gates struct {
+	opts    Options
+	flights *flights
+}
+
+// New returns Gates that have asked nothing yet.
+func New(o Options) *Gates { return &Gates{opts: o, flights: newFlights()} }
+
+// Ask asks all gates at once and returns their answers in order. It leaves time to record them
 // before ctx ends, so that the agent's hook still gets an answer.
-func (m *Monitor) gather(ctx context.Context, s journal.Session, asking kernel.Asking) []kernel.GateAnswer {
-	began := m.cfg.Now()
+func (g *Gates) Ask(ctx context.Context, s journal.Session, all []verify.Gate, r verify.Request) []kernel.GateAnswer {
+	began := g.opts.Now()
 	wait := ctx
 	if until, ok := ctx.Deadline(); ok {
 		left := time.Until(until)
@@ -34,12 +53,9 @@ func (m *Monitor) gather(ctx context.Context, s journal.Session, asking kernel.A
 		wait, cancel = context.WithTimeout(ctx, left-min(left/4, timeToWrite))
 		defer cancel()
 	}
-	if m.cfg.NewRequest != nil {
-		asking.Request.ID = m.cfg.NewRequest()
-	}
-	list := make([]*flight, len(asking.Gates))
-	for i, g := range asking.Gates {
-		list[i] = m.fly(s, g, asking.Request)
+	list := make([]*flight, len(all))
+	for i, gate := range all {
+		list[i] = g.fly(s, gate, r)
 	}
 	answers := make([]kernel.GateAnswer, len(list))
 	for i, f := range list {
@@ -49,9 +65,9 @@ func (m *Monitor) gather(ctx context.Context, s journal.Session, asking kernel.A
 		case <-wait.Done():
 			answers[i] = kernel.GateAnswer{Gate: f.key.gate, Request: f.request.ID, Failure: &verify.Failure{
 				Kind: verify.Deadline,
-				Text: fmt.Sprintf("it had not answered after %s, when the agent had to be told; its answer will count for the same call if it is tried again", short(m.cfg.Now().Sub(began))),
+				Text: fmt.Sprintf("it had not answered after %s, when the agent had to be told; its answer will count for the same call if it is tried again", short(g.opts.Now().Sub(began))),
 			}}
-			m.flights.leave(f, m.cfg.Now())
+			g.flights.leave(f, g.opts.Now())
 		}
 	}
 	return answers
@@ -89,38 +105,39 @@ type flightKey struct {
 }
 
 // fly asks a gate, or joins an abandoned request about the same call.
-func (m *Monitor) fly(s journal.Session, g verify.Gate, r verify.Request) *flight {
-	key := flightKey{session: s, gate: g.Name, tool: r.Tool, args: r.Digest}
-	if f := m.flights.take(key, r, m.cfg.Now()); f != nil {
+func (g *Gates) fly(s journal.Session, gate verify.Gate, r verify.Request) *flight {
+	key := flightKey{session: s, gate: gate.Name, tool: r.Tool, args: r.Digest}
+	if f := g.flights.take(key, r, g.opts.Now()); f != nil {
 		return f
 	}
-	f := &flight{key: key, request: r, done: make(chan struct{}), answer: kernel.GateAnswer{Gate: g.Name, Request: r.ID}}
-	at := slices.IndexFunc(m.cfg.Verifiers, func(v verify.Verifier) bool { return v.Name() == g.Name })
+	f := &flight{key: key, request: r, done: make(chan struct{}), answer: kernel.GateAnswer{Gate: gate.Name, Request: r.ID}}
+	at := slices.IndexFunc(g.opts.Verifiers, func(v verify.Verifier) bool { return v.Name() == gate.Name })
 	if at < 0 {
 		f.answer.Request = ""
 		f.fail(&verify.Failure{Kind: verify.Unconfigured, Text: "service.yaml does not say how to reach it, or has it switched off"})
 		return f
 	}
-	if !m.flights.begin(key) {
+	if !g.flights.begin(key) {
 		f.answer.Request = ""
 		f.fail(&verify.Failure{Kind: verify.Crowded, Text: fmt.Sprintf("%d calls of this session wait for it already", maxGateAtOnce)})
 		return f
 	}
-	if err := m.join(); err != nil {
-		m.flights.end(key)
+	done, err := g.opts.Join()
+	if err != nil {
+		g.flights.end(key)
 		f.fail(stopped())
 		return f
 	}
-	if g.Timeout <= 0 {
-		g.Timeout = kernel.GateTime
+	if gate.Timeout <= 0 {
+		gate.Timeout = kernel.GateTime
 	}
-	ctx, stop := context.WithTimeout(m.life, g.Timeout)
+	ctx, stop := context.WithTimeout(g.opts.Life, gate.Timeout)
 	f.stop = stop
 	go func() {
-		defer m.work.Done()
-		defer m.flights.end(key)
+		defer done()
+		defer g.flights.end(key)
 		defer stop()
-		f.ask(ctx, m.life, m.cfg.Verifiers[at], g.Timeout)
+		f.ask(ctx, g.opts.Life, g.opts.Verifiers[at], gate.Timeout)
 	}()
 	return f
 }
