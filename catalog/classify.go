@@ -201,20 +201,13 @@ func (j *judge) cases(leaves []hook.Leaf) {
 // find adds what a profile or a case finds, about the critical values that the profile does not list
 // as words of its own; without any, about something unknown.
 func (j *judge) find(f floodmark.Finding, leaves []hook.Leaf) {
-	if f == "" {
-		return
-	}
-	things := []string{}
+	var things []string
 	for i := range leaves {
-		l := &leaves[i]
-		if a := j.use.Profile.args[l.Top]; a.Role != floodmark.Content && a.Is != IsFlag && l.Kind != hook.Null {
-			things = append(things, l.Value)
+		if a := j.use.Profile.args[leaves[i].Top]; a.Role != floodmark.Content && a.Is != IsFlag && leaves[i].Kind != hook.Null {
+			things = append(things, leaves[i].Value)
 		}
 	}
-	if len(things) == 0 {
-		things = append(things, "")
-	}
-	j.use.Found = j.use.Found.With(f, things...)
+	j.use.Found = j.use.Found.About(f, things)
 }
 
 // arguments examines every value by its declared meaning.
@@ -355,7 +348,7 @@ func (j *judge) together(files []string) {
 // url examines an address. Responses of this machine and its network are not public, and a file:
 // address has the label of its path.
 func (j *judge) url(value string) {
-	if namesFile(value) {
+	if address.NamesFile(value) {
 		j.readsFile = true
 		if host, _, _ := address.FileURL(strings.TrimSpace(value)); host != "" {
 			j.most = floodmark.Secret
@@ -376,15 +369,6 @@ func (j *judge) url(value string) {
 	if host != "" {
 		j.use.Own = false // the owner of that host is unknown
 	}
-}
-
-// namesFile reports whether a value where a URL could be is a file instead.
-func namesFile(value string) bool {
-	v := strings.TrimSpace(value)
-	if _, ok := address.CutFold(v, "file:"); ok {
-		return true
-	}
-	return v != "" && (strings.IndexByte("/~.\\", v[0]) >= 0 || len(v) > 2 && v[1] == ':' && (v[2] == '/' || v[2] == '\\'))
 }
 
 // undeclared looks for guarded paths in an argument not described as a path.

@@ -121,14 +121,3 @@ func TestPathKindsHaveNames(t *testing.T) {
 		t.Error(s)
 	}
 }
-
-func TestNamesFile(t *testing.T) {
-	for value, want := range map[string]bool{
-		"/a": true, "~/a": true, "./a": true, `\\h\a`: true, " /a": true, "file:x": true, "FILE://x": true, "C:/a": true, `c:\a`: true, "C:/": true,
-		"": false, " ": false, "c:": false, "c:a": false, "ab/c": false, "https://a.test/": false, "a.test": false,
-	} {
-		if got := namesFile(value); got != want {
-			t.Errorf("%q: %v", value, got)
-		}
-	}
-}

@@ -69,7 +69,7 @@ func (j *judge) line(r shellscan.Report, text string) {
 			known := j.use.Effects
 			j.arbitrary()
 			for _, e := range []floodmark.Effect{floodmark.Admin, floodmark.Send} { // what was understood of it is asked about sooner
-				if slices.Contains(known, e) || e == floodmark.Send && outward(text) {
+				if slices.Contains(known, e) || e == floodmark.Send && fetching.Outward(text) {
 					j.add(e)
 				}
 			}
@@ -109,7 +109,7 @@ func (j *judge) parts(r *shellscan.Report) {
 			j.use.Programs = j.use.Programs || e.Stdin != shellscan.NoRole
 		}
 		for _, w := range p.Operands {
-			if strings.Contains(w, "://") && !namesFile(w) {
+			if strings.Contains(w, "://") && !address.NamesFile(w) {
 				j.use.URLs = append(j.use.URLs, w)
 			}
 			if _, file := address.CutFold(w, "file:"); file {
@@ -409,36 +409,4 @@ func (j *judge) programs(words []string) {
 	if isMonitor(first[strings.LastIndexAny(first, `/\`)+1:]) || slices.ContainsFunc(words, isMonitor) {
 		j.guards |= isProtected
 	}
-}
-
-// outward reports whether a line that is not understood seems to reach the network: it names an
-// address of another machine, or a network function of another language. A line without these may
-// still do it; it is arbitrary code anyway.
-func outward(line string) bool {
-	low := strings.ToLower(line)
-	for _, after := range strings.Split(low, "://")[1:] {
-		if !ownMachine(after) {
-			return true
-		}
-	}
-	for _, word := range [...]string{
-		"/dev/tcp/", "/dev/udp/", "socket.", "socket(", "urllib", "http.client", "httplib", "requests.", "aiohttp", "httpx", "smtplib", "ftplib", "telnetlib",
-		"paramiko", "fetch(", "net.connect", "tls.connect", "https.request", "https.get", "http.request", "http.get", "dns.resolve", "dns.lookup", "net::http",
-		"tcpsocket", "io::socket", "lwp::", "http::tiny", "fsockopen", "curl_exec", "net/http", "net.dial",
-	} {
-		if strings.Contains(low, word) {
-			return !strings.Contains(low, "localhost") && !strings.Contains(low, "127.0.0.1")
-		}
-	}
-	return false
-}
-
-// ownMachine reports whether an address begins with a name of this machine.
-func ownMachine(address string) bool {
-	for _, name := range [...]string{"localhost", "127.0.0.1", "[::1]", "0.0.0.0"} {
-		if rest, ok := strings.CutPrefix(address, name); ok && (rest == "" || strings.ContainsRune(":/\"' )?#`\n", rune(rest[0]))) {
-			return true
-		}
-	}
-	return false
 }

@@ -197,3 +197,15 @@ func FuzzPlace(f *testing.F) {
 		}
 	})
 }
+
+// A value where an address could be is a file by its first characters.
+func TestNamesFile(t *testing.T) {
+	for value, want := range map[string]bool{
+		"/a": true, "~/a": true, "./a": true, `\\h\a`: true, " /a": true, "file:x": true, "FILE://x": true, "C:/a": true, `c:\a`: true, "C:/": true,
+		"": false, " ": false, "c:": false, "c:a": false, "ab/c": false, "https://a.test/": false, "a.test": false,
+	} {
+		if got := NamesFile(value); got != want {
+			t.Errorf("%q: %v", value, got)
+		}
+	}
+}

@@ -28,3 +28,12 @@ func FileURL(v string) (host, file string, ok bool) {
 	}
 	return host, rest, true
 }
+
+// NamesFile reports whether a value where an address could be is a file instead.
+func NamesFile(value string) bool {
+	v := strings.TrimSpace(value)
+	if _, ok := CutFold(v, "file:"); ok {
+		return true
+	}
+	return v != "" && (strings.IndexByte("/~.\\", v[0]) >= 0 || len(v) > 2 && v[1] == ':' && (v[2] == '/' || v[2] == '\\'))
+}

@@ -187,6 +187,18 @@ func (l List) With(f floodmark.Finding, things ...string) List {
 	return l
 }
 
+// About returns the list with what was found about the things of a call. Without any it is about an
+// unknown one; an empty finding is none.
+func (l List) About(f floodmark.Finding, things []string) List {
+	switch {
+	case f == "":
+		return l
+	case len(things) == 0:
+		return l.With(f, "")
+	}
+	return l.With(f, things...)
+}
+
 // Has reports whether the list has a finding.
 func (l List) Has(f floodmark.Finding) bool {
 	return slices.ContainsFunc(l, func(found Found) bool { return found.Finding == f })

@@ -21,23 +21,21 @@ func Of(r *shellscan.Report) finding.List {
 	list = list.With(floodmark.FetchesPackage, fetching.Packages(r)...).With(floodmark.DeletesFolder, folders(r)...)
 	for i := range r.Parts {
 		for _, e := range r.Parts[i].Entries {
-			if e.Finds != "" {
-				list = list.With(e.Finds, operands(r.Parts[i].Words, e.Words)...)
-			}
+			list = list.About(e.Finds, operands(r.Parts[i].Words, e.Words))
 		}
 	}
 	return list
 }
 
-// operands are the words of a command besides its first ones and its options. Where there are none,
-// or more than were kept, one of them is unknown.
+// operands are the words of a command besides its first ones and its options. Where there are more
+// than were kept, one of them is unknown.
 func operands(words, first []string) (list []string) {
 	for _, w := range words[min(1, len(words)):] {
 		if !strings.HasPrefix(w, "-") && !slices.Contains(first, w) {
 			list = append(list, w)
 		}
 	}
-	if len(list) == 0 || len(words) >= shellscan.MaxPartWords {
+	if len(words) >= shellscan.MaxPartWords {
 		list = append(list, "")
 	}
 	return list
