@@ -1,6 +1,13 @@
 // Package finding says what is asked about each finding in a call. That is data: findings.yaml has
 // a line for each finding. A call with a finding that has no line is refused. The package finds
 // nothing itself.
+//
+// A special case used to be a boolean with a name of its own in the catalog, the basis of a decision,
+// the policy's question and what is told to people, so that each new one touched ten files. As a word
+// it passes through these as part of a list, and only this table knows what it means. Lines in each
+// profile were considered: the verdicts do not differ between profiles, and a profile that left a line
+// out would refuse calls. What makes a call less guarded is no finding: a word that nobody knows can
+// only restrict as long as no word allows anything.
 package finding
 
 import (
