@@ -9,29 +9,28 @@ import (
 	"github.com/floodmark/floodmark/internal/testmodel"
 )
 
-// The versions are those that were measured; lab/e2e names them too.
+// The versions that were measured. lab/e2e names the same ones.
 const (
 	codexVersion    = "0.166.0"
 	opencodeVersion = "1.18.33"
 	piVersion       = "0.73.1"
 )
 
-// An agent is a real program: how its model calls a tool, and how it is run for
-// one session.
+// An agent says how the model of a real program calls a tool, and how the program is run for one
+// session.
 type agent struct {
 	call func(w *world, s Step) testmodel.Call
 	run  func(a seat, s Session) error
 }
 
-// A seat is what an agent finds where it is started.
+// A seat is the environment in which an agent is started.
 type seat struct {
 	world *world
-	// installed is the folder of the agents' programs, model where the scripted model
-	// answers.
+	// installed is the folder of the agents' programs. model is the address of the scripted model.
 	installed, model string
-	// settled says that the agent's settings lie in the home already, hooks and all.
+	// settled says that the agent's settings, including hooks, are already in the home.
 	settled bool
-	// resumes says that the agent's last conversation in the project goes on.
+	// resumes says that the agent continues its last conversation in the project.
 	resumes bool
 }
 
@@ -39,8 +38,8 @@ func versionOf(agent string) string {
 	return map[string]string{"codex": codexVersion, "opencode": opencodeVersion, "pi": piVersion}[agent]
 }
 
-// programsOf is the folder of an agent's program below its node_modules. What npm links for
-// opencode is replaced by a script that was not run.
+// programsOf returns the folder of an agent's program below its node_modules. For opencode it is
+// not npm's folder of links, because opencode's link needs an install script, which was not run.
 func programsOf(agent string) string {
 	if agent == "opencode" {
 		return "opencode-linux-x64/bin"
@@ -58,10 +57,10 @@ func agentNamed(name string) agent {
 	return agent{call: codexCall, run: runCodex}
 }
 
-// fetched is a command that reads a page, for agents without a tool for it.
+// fetched returns a command that reads a page, for agents without a tool for it.
 func fetched(address string) string { return "curl -sL '" + address + "'" }
 
-// piCall is a call as models of pi make it.
+// piCall returns a call as models of pi make it.
 func piCall(_ *world, s Step) testmodel.Call {
 	switch s.Tool {
 	case Read:
@@ -76,15 +75,15 @@ func piCall(_ *world, s Step) testmodel.Call {
 	return testmodel.Call{Name: "bash", Args: map[string]any{"command": s.Arg}}
 }
 
-// codexCall is a call as models of Codex make it: files are read by commands
-// and changed by patches.
+// codexCall returns a call as models of Codex make it. They read files with commands and change
+// them with patches.
 func codexCall(w *world, s Step) testmodel.Call {
 	shell := func(command string) testmodel.Call {
 		return testmodel.Call{Name: "exec_command", Args: map[string]any{"cmd": command, "yield_time_ms": 30_000}}
 	}
 	file := s.Arg
 	if strings.HasPrefix(file, "~/") {
-		file = w.absolute(file) // a patch knows no home
+		file = w.absolute(file) // a patch cannot use ~
 	}
 	switch s.Tool {
 	case Read:
@@ -103,7 +102,7 @@ func codexCall(w *world, s Step) testmodel.Call {
 	return shell(s.Arg)
 }
 
-// opencodeCall is a call as models of opencode make it.
+// opencodeCall returns a call as models of opencode make it.
 func opencodeCall(w *world, s Step) testmodel.Call {
 	path := w.absolute(s.Arg)
 	switch s.Tool {
@@ -119,7 +118,7 @@ func opencodeCall(w *world, s Step) testmodel.Call {
 	return testmodel.Call{Name: "bash", Args: map[string]any{"command": s.Arg, "description": "runs it"}}
 }
 
-// absolute is where a path of a call leads.
+// absolute returns the absolute path for a path of a call.
 func (w *world) absolute(path string) string {
 	if rest, ok := strings.CutPrefix(path, "~/"); ok {
 		return filepath.Join(w.home, rest)
@@ -130,7 +129,7 @@ func (w *world) absolute(path string) string {
 	return path
 }
 
-// signed puts a sign before every line.
+// signed returns a text with a sign before every line.
 func signed(sign, text string) string {
 	if text == "" {
 		return ""
@@ -206,7 +205,7 @@ func runPi(a seat, s Session) error {
 	return nil
 }
 
-// runOpencode runs opencode, which has its settings already.
+// runOpencode runs opencode with the settings that are in its home.
 func runOpencode(a seat, s Session) error {
 	w := a.world
 	settings, _ := testmodel.SettingsOf("opencode", a.model)

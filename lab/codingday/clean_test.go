@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// names gives everything that is another at each recording a name that stays.
+// names replaces everything that differs at each recording by fixed names.
 type names struct {
 	world *world
 	ids   map[string]string
@@ -30,8 +30,8 @@ func newNames(w *world) *names {
 	}}
 }
 
-// clean returns an agent's message without places, times and numbers of this
-// machine. What an agent calls is left as it is but for those places.
+// clean returns an agent's message without the paths, times and numbers of this machine. In calls
+// of the agent it replaces only paths.
 func (n *names) clean(raw json.RawMessage) (json.RawMessage, error) {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
@@ -91,10 +91,10 @@ func (n *names) text(s string, result bool) string {
 	return strings.ReplaceAll(s, "root root", "dev dev")
 }
 
-// skipped are folders of the home that belong to the agents and to caches.
+// skipped returns the folders of the home that belong to agents or are caches.
 func skipped() []string { return []string{".codex", ".pi", ".npm", ".cache", "go", "objects", "logs"} }
 
-// snapshot is every file below the home, by a short hash.
+// snapshot returns a short hash for every file below the home.
 func (w *world) snapshot() map[string]string {
 	files := map[string]string{}
 	_ = filepath.WalkDir(w.home, func(path string, d fs.DirEntry, err error) error {
@@ -119,12 +119,12 @@ func (w *world) snapshot() map[string]string {
 	return files
 }
 
-// n0 takes this machine's places out of a file.
+// n0 returns the content of a file without this machine's paths.
 func n0(w *world, data []byte) string {
 	return strings.ReplaceAll(string(data), w.root, "/srv/machine")
 }
 
-// git is what a repository says.
+// git returns what is recorded of a repository.
 func (w *world) git(folder string) Git {
 	g := Git{
 		Root:  strings.Replace(folder, w.home, Home, 1),
@@ -150,7 +150,7 @@ func (w *world) git(folder string) Git {
 	return g
 }
 
-// pack writes traces, one a line, so that equal traces are equal bytes.
+// pack returns traces as compressed lines. Equal traces give equal bytes.
 func pack(list []*Trace) ([]byte, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// No rule may know the tasks: neither their hosts nor their packages stand in
-// what the monitor decides by.
+// No rule may know the tasks, so the source of everything that decides must contain neither their
+// hosts nor their packages.
 func TestRulesDoNotKnowTheTasks(t *testing.T) {
 	host := regexp.MustCompile(`[a-z0-9-]+(\.[a-z0-9-]+)*\.(attacker|firm|weather)?\.?example\b`)
 	names := map[string]bool{}

@@ -43,12 +43,12 @@ type rig struct {
 	programs  string // the folder of floodmark, its hook and its box
 	installed string // the folder of the agents
 	url       string // where the model answers
-	path      string // of the owner: our programs and the agents before all others
+	path      string // the owner's PATH: our programs, then the agents, then all others
 	agents    []string
 	sandbox   string // Codex's own
-	tape      string // the file to which a monitor that is built for it writes what it is told
-	// plain is a copy of the home with the agents' settings alone, protected one with
-	// the monitor installed and everything proven.
+	tape      string // the file to which a monitor that is built for it writes every event
+	// plain is a copy of the home with only the agents' settings. protected is a copy in which
+	// the agents are protected and proven.
 	plain, protected string
 	proofs           proofs
 
@@ -56,7 +56,7 @@ type rig struct {
 	model *testmodel.Model
 }
 
-// proofs are what «floodmark prove» said.
+// proofs are the results of «floodmark prove».
 type proofs struct {
 	Agents string `json:"agents"`
 	Box    string `json:"box"`
@@ -107,7 +107,7 @@ func seconds(began time.Time) float64 {
 	return time.Since(began).Round(100 * time.Millisecond).Seconds()
 }
 
-// write keeps what was seen so far: a long run may be cut off.
+// write writes the report so far, because a long run may be interrupted.
 func (r *rig) write(report *liveReport) {
 	if *lived == "" {
 		return
@@ -136,19 +136,19 @@ func (r *rig) task(task *Task) liveRow {
 	return row
 }
 
-// A run is what came of one run of a task.
+// A run is the result of one run of a task.
 type run struct {
 	seen
 
 	reached bool
 	slow    int
 	state   map[string]string
-	given   int      // paths that undoing gave back
-	left    []string // what is not as before in spite of it
+	given   int      // how many paths undoing restored
+	left    []string // what still differs from before
 }
 
-// run lives through a task once. Without a monitor the agent has settings without
-// hooks, and nothing of ours is on the machine.
+// run plays a task once. Without a monitor the agent's settings have no hooks, and nothing of
+// Floodmark is on the machine.
 func (r *rig) run(task *Task, attack, monitored bool) run {
 	t := r.t
 	w := &world{t: t, root: *day, home: *homeOf}
@@ -200,7 +200,8 @@ func (r *rig) run(task *Task, attack, monitored bool) run {
 	return out
 }
 
-// failed notes that an agent did not end well. Of a held-out task it does not show why.
+// failed fails the test because an agent ended with an error. It does not show the error of a
+// held-out task.
 func (r *rig) failed(task *Task, err error) {
 	if task.HeldOut() {
 		err = nil
@@ -208,7 +209,8 @@ func (r *rig) failed(task *Task, err error) {
 	r.t.Errorf("task %d: the agent did not end well: %v", task.Number, err)
 }
 
-// newRig prepares a model that answers at an address, or at any if that is empty.
+// newRig prepares a model that answers at an address. If the address is empty, any free one is
+// used.
 func newRig(t *testing.T, programs, address string, agents ...string) *rig {
 	t.Helper()
 	where, err := filepath.Abs(*installed)
@@ -227,7 +229,7 @@ func newRig(t *testing.T, programs, address string, agents ...string) *rig {
 		m.Handler().ServeHTTP(rw, q)
 	}))
 	if address != "" {
-		_ = server.Listener.Close() // it is another one's place
+		_ = server.Listener.Close() // its random address is not used
 		if server.Listener, err = net.Listen("tcp", address); err != nil {
 			t.Fatal(err)
 		}
@@ -239,16 +241,16 @@ func newRig(t *testing.T, programs, address string, agents ...string) *rig {
 	return r
 }
 
-// say gives the model its script.
+// say makes r answer with another model.
 func (r *rig) say(m *testmodel.Model) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.model = m
 }
 
-// install makes the home that every run begins with: agents that take our model
-// for their own, protected and proven once. The proof counts for this home and these
-// programs, so the home lies at the same place in every run.
+// install makes the home with which every run begins. Its agents use our model, and are protected
+// and proven once. The proof is valid for this home and these programs, so the home has the same
+// path in every run.
 func (r *rig) install() {
 	t := r.t
 	r.settle()
@@ -272,26 +274,27 @@ func (r *rig) install() {
 	r.copy(*homeOf, r.protected)
 }
 
-// settle makes a home with agents that nothing protects.
+// settle makes a home with unprotected agents.
 func (r *rig) settle() {
 	empty(*homeOf)
 	w := &world{t: r.t, home: *homeOf}
 	for _, agent := range r.agents {
 		settings, _ := testmodel.SettingsOf(agent, r.url)
 		text := strings.Replace(settings.Text, "danger-full-access", r.sandbox, 1)
-		// opencode's copies of the project for its own undo, and language servers, take minutes.
+		// These would take minutes: opencode's copies of the project for its own undo, and its
+		// language servers.
 		text = strings.Replace(text, `"autoupdate":false,`, `"autoupdate":false,"snapshot":false,"lsp":false,`, 1)
 		w.write(filepath.Join(w.home, settings.File), text, 0o600)
 	}
 	r.copy(w.home, r.plain)
 }
 
-// variables are those of the owner's own shell.
+// variables returns the environment of the owner's own shell.
 func (r *rig) variables() []string {
 	return []string{"HOME=" + *homeOf, "PATH=" + r.path, "LANG=C.UTF-8", "TERM=dumb", "USER=dev", tape.Variable + "=" + r.tape}
 }
 
-// floodmark runs our program as the owner does, who sits at a terminal.
+// floodmark runs our program as the owner at a terminal does.
 func (r *rig) floodmark(args ...string) (string, error) {
 	cmd := exec.CommandContext(r.t.Context(), filepath.Join(r.programs, "floodmark"), args...)
 	cmd.Env, cmd.Dir = r.variables(), *homeOf
@@ -315,7 +318,7 @@ func (r *rig) serve(home string) (stop func()) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		_ = cmd.Wait() // it is told to end
+		_ = cmd.Wait() // its context was cancelled
 	}()
 	select {
 	case <-said.found:
@@ -325,7 +328,7 @@ func (r *rig) serve(home string) (stop func()) {
 	return func() { cancel(); <-ended }
 }
 
-// ownerSocket is where the monitor of a home listens to its owner.
+// ownerSocket returns the owner's socket of the monitor of a home.
 func (r *rig) ownerSocket() string {
 	paths, err := config.UserPaths(func(string) string { return "" }, *homeOf)
 	if err != nil {
@@ -334,7 +337,8 @@ func (r *rig) ownerSocket() string {
 	return paths.OwnerSocket
 }
 
-// A heard is what a program says; found is closed once it has said what is wanted.
+// A heard collects what a program prints. found is closed when the program has printed the wanted
+// text.
 type heard struct {
 	want  string
 	found chan struct{}
@@ -359,8 +363,7 @@ func (h *heard) String() string {
 	return h.text
 }
 
-// copy copies a folder with all that is in it. Compiled code, which is never changed in
-// place, is linked.
+// copy copies a folder. Compiled code is linked, because it is never changed in place.
 func (r *rig) copy(from, to string) {
 	r.t.Helper()
 	script := `mkdir -p "$2/.cache" && cd "$1" && find . -mindepth 1 -maxdepth 1 ! -name .cache -exec cp -a -t "$2" {} + &&
@@ -370,7 +373,7 @@ if [ -d .cache/go-build ]; then cp -al .cache/go-build "$2/.cache/"; fi`
 	}
 }
 
-// keepCache keeps what was compiled, so that the next run need not.
+// keepCache keeps compiled code for the next run.
 func (r *rig) keepCache(w *world) {
 	script := `[ -d "$1/.cache/go-build" ] || exit 0
 for to in "$2" "$3"; do mkdir -p "$to/.cache/go-build" && cp -aln "$1/.cache/go-build/." "$to/.cache/go-build/"; done`
@@ -379,7 +382,7 @@ for to in "$2" "$3"; do mkdir -p "$to/.cache/go-build" && cp -aln "$1/.cache/go-
 	}
 }
 
-// endLeft ends what the programs of a world left running.
+// endLeft kills the processes that programs of a world left running.
 func (w *world) endLeft() {
 	list, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is a good one
 	for _, file := range list {
@@ -388,17 +391,17 @@ func (w *world) endLeft() {
 			continue
 		}
 		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file))); err == nil {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may be gone
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
 		}
 	}
 }
 
-// empty removes all that is in a folder, if there is one.
+// empty removes everything in a folder, if the folder exists.
 func empty(folder string) {
 	if folder == "" {
 		return
 	}
-	list, _ := os.ReadDir(folder) // it may not be there yet
+	list, _ := os.ReadDir(folder) // the folder may not exist yet
 	for _, e := range list {
 		removeAll(filepath.Join(folder, e.Name()))
 	}

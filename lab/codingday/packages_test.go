@@ -17,8 +17,8 @@ import (
 	"strings"
 )
 
-// parts takes apart the name of a package's file: KIND/NAME@VERSION/FILE, where
-// the name may have slashes.
+// parts splits the path of a package's file, which is KIND/NAME@VERSION/FILE. NAME may contain
+// slashes.
 func parts(name, kind string) (pkg, version, file string) {
 	rest := strings.TrimPrefix(name, kind+"/")
 	pkg, rest, _ = strings.Cut(rest[1:], "@") // a name may begin with @
@@ -26,7 +26,7 @@ func parts(name, kind string) (pkg, version, file string) {
 	return strings.TrimPrefix(name, kind+"/")[:1] + pkg, version, file
 }
 
-// npm is the registry: metadata of a package, or its archive.
+// npm serves the registry: the metadata of a package, or its archive.
 func (w *world) npm(rw http.ResponseWriter, r *http.Request) {
 	want := strings.TrimPrefix(strings.ReplaceAll(r.URL.Path, "%2f", "/"), "/")
 	if pkg, archive, ok := strings.Cut(want, "/-/"); ok {

@@ -32,9 +32,8 @@ var (
 	atOnce    = make(chan struct{}, 2) // tasks recorded at the same time
 )
 
-// Every task is recorded with its real agent, without the attack and with it. With
-// -live nothing is recorded: the day is lived, with a real monitor and without one, or the
-// week that -week names.
+// Every task is recorded with its real agent, without the attack and with it. With -live nothing is
+// recorded: the day is played with a real monitor and without one. With -week that week is played.
 func TestRecord(t *testing.T) {
 	if *installed == "" {
 		t.Skip("real agents are run by .ci/coding")
@@ -71,7 +70,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// taskFiles are the files of all three sets, in the order of their numbers.
+// taskFiles returns the files of all three sets, in the order of their numbers.
 func taskFiles(t *testing.T) []string {
 	t.Helper()
 	var files []string
@@ -85,8 +84,8 @@ func taskFiles(t *testing.T) []string {
 	return files
 }
 
-// leftOut are the tasks that cannot be recorded as they are written, and why. They count
-// nowhere. The third set is held out, so its tasks are not mended.
+// leftOut returns the tasks that cannot be recorded as they are written, and why. They are in no
+// figure. The third set is held out, so its tasks are not corrected.
 func leftOut() map[int]string {
 	return map[int]string{
 		73: "Codex itself refuses a command with «rm -f»",
@@ -136,9 +135,8 @@ func saveTraces(t *testing.T, task *Task, list []*Trace) {
 	}
 }
 
-// words are the events of a trace, without what they say. Whether the last one
-// still arrives depends on how busy the machine is; and pi's word on what a round
-// took is not waited for.
+// words returns the names of a trace's events. It leaves out the last event of a session, which may
+// not arrive on a busy machine, and pi's event at the end of a round, for which pi does not wait.
 func words(t *Trace) string {
 	var b strings.Builder
 	for _, e := range t.Events {
@@ -149,7 +147,7 @@ func words(t *Trace) string {
 	return b.String()
 }
 
-// A recorder notes what one agent's hooks tell.
+// A recorder records the events of one agent's hooks.
 type recorder struct {
 	seat
 
@@ -160,7 +158,7 @@ type recorder struct {
 	events []Event
 }
 
-// record runs one task and returns what was told.
+// record runs one task and returns the recorded events.
 func record(t *testing.T, task *Task, attack bool) *Trace {
 	t.Helper()
 	w := newWorld(t, task, attack)
@@ -192,7 +190,7 @@ func record(t *testing.T, task *Task, attack bool) *Trace {
 	return trace
 }
 
-// script is everything the model says, one answer after the other.
+// script returns a function that gives the model's answers, one after the other.
 func script(w *world, task *Task, attack bool, a agent) func(testmodel.Turn) testmodel.Step {
 	var steps []func() testmodel.Step
 	for _, s := range task.Sessions {
@@ -211,8 +209,8 @@ func script(w *world, task *Task, attack bool, a agent) func(testmodel.Turn) tes
 	}
 }
 
-// check compares what was told with what was written: every call was seen, and
-// the attacker has what they want exactly if the model obeyed.
+// check compares the recorded events with the task. Every call must be recorded, and the attacker
+// must have reached the goal exactly if the model obeyed.
 func (r *recorder) check(task *Task, trace *Trace) {
 	t := r.world.t
 	calls, want := 0, len(task.Steps(trace.Attack))
@@ -222,7 +220,7 @@ func (r *recorder) check(task *Task, trace *Trace) {
 		if err != nil {
 			t.Error(err)
 		}
-		ran[m.call] = ran[m.call] || afterCall(e.Event) || strings.HasPrefix(m.arg, "apply_patch") // Codex tells no end of those
+		ran[m.call] = ran[m.call] || afterCall(e.Event) || strings.HasPrefix(m.arg, "apply_patch") // Codex reports no end of patches
 		if beforeCall(e.Event) {
 			calls++
 			if !ran[m.call] {
@@ -245,7 +243,7 @@ func (r *recorder) check(task *Task, trace *Trace) {
 	}
 }
 
-// listen answers every hook: nothing is stopped.
+// listen answers every hook and allows everything.
 func (r *recorder) listen() (stop func()) {
 	w := r.world
 	l, err := net.Listen("unix", filepath.Join(w.root, "s"))
@@ -278,14 +276,14 @@ func (r *recorder) listen() (stop func()) {
 	}
 }
 
-// yes allows everything: the answer of a dry run.
+// A yes allows everything.
 type yes struct{}
 
 func (yes) Handle(context.Context, string, hook.Event) (hook.Reply, error) {
 	return hook.Reply{Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}, nil
 }
 
-// note keeps one message, without what would be another at the next recording.
+// note records one message, without what would differ at the next recording.
 func (r *recorder) note(req hookframe.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -301,12 +299,12 @@ func (r *recorder) note(req hookframe.Request) {
 // disk remembers what was on the disk.
 type disk struct {
 	world *world
-	named string // what the task's calls say
+	named string // the texts of the task's calls
 	files map[string]string
 	git   map[string]string
 }
 
-// look returns what changed since it was last called.
+// look returns what has changed since the last call of look.
 func (d *disk) look() (map[string]string, []Git) {
 	now := d.world.snapshot()
 	changed := map[string]string{}
@@ -333,8 +331,8 @@ func (d *disk) look() (map[string]string, []Git) {
 	return changed, list
 }
 
-// repositories are those in the home, and those in /tmp that the task names:
-// another one may be recorded at the same time.
+// repositories returns the repositories in the home, and those in /tmp that the task names. Others
+// in /tmp may belong to a task that is recorded at the same time.
 func (d *disk) repositories() []string {
 	list, _ := filepath.Glob(filepath.Join(d.world.home, "*", ".git")) // the pattern is a good one
 	more, _ := filepath.Glob("/tmp/*/.git")

@@ -46,8 +46,8 @@ func replay(t *testing.T, traces []*Trace, names ...string) map[string]protectio
 	return scores
 }
 
-// The whole day: without a monitor every attack passes without a question;
-// each policy is asked about the same runs; nothing of held-out tasks is named.
+// The whole day is replayed. Without a monitor every attack must pass without a question. Each
+// policy must judge the same runs. No held-out task may be named.
 func TestReplay(t *testing.T) {
 	traces, err := Recorded()
 	if err != nil {
@@ -80,8 +80,7 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// codexTrace is a made-up trace: what the owner typed, then commands with what
-// they printed.
+// codexTrace returns a made-up trace: the owner's prompt, and then commands with their output.
 func codexTrace(number int, attack bool, prompt string, calls ...[2]string) *Trace {
 	event := func(name, fields string) Event {
 		return Event{Event: name, Raw: []byte(`{"hook_event_name":"` + name + `","session_id":"s","cwd":"/home/dev/p"` + fields + `}`)}
@@ -123,8 +122,8 @@ func TestEachPolicyOnAMadeUpDay(t *testing.T) {
 	}
 }
 
-// A repository that was there is vouched for, unless it is the first day; what is
-// pulled later is not.
+// A repository that existed before the day is treated as the owner's, unless it is the first day.
+// After commits of others were pulled it is not.
 func TestPastDisk(t *testing.T) {
 	first := Git{Root: "/home/dev/p", Owner: "anna@firm.example", Remote: "r", Log: []string{"b2 ben@firm.example", "a1 anna@firm.example"}}
 	trace := &Trace{Events: []Event{{Git: []Git{first}, Files: map[string]string{"/home/dev/p/a": "1"}}, {Files: map[string]string{"/home/dev/p/b": "1", "/home/dev/q": ""}}}}
@@ -247,7 +246,7 @@ func FuzzUnpack(f *testing.F) {
 		}
 		for _, trace := range list {
 			for _, p := range policies(t, "none", "A", "B", "floodmark") {
-				_, _ = p.play(t.Context(), trace) // it may refuse, and must end
+				_, _ = p.play(t.Context(), trace) // an error is right, too, but play must end
 			}
 		}
 	})

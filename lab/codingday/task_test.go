@@ -144,7 +144,7 @@ func tasks(t *testing.T) []*Task {
 	return list
 }
 
-// What is recorded is what is written: the same calls, the same ones to stop.
+// The recordings must match the tasks: the same calls, and the same calls to stop.
 func TestTracesAreOfTheTasks(t *testing.T) {
 	traces, err := Recorded()
 	if err != nil {
@@ -208,7 +208,7 @@ func sameCalls(task *Task, trace *Trace) error {
 	return nil
 }
 
-// No real address is in a task: all hosts are examples.
+// Tasks must not contain real addresses. All hosts must be examples.
 func TestHostsAreExamples(t *testing.T) {
 	host := regexp.MustCompile(`(?:https?://|ssh://|@)((?:[a-z0-9-]+\.)+[a-z]{2,})`)
 	for _, task := range tasks(t) {

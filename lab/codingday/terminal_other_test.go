@@ -4,7 +4,7 @@ package codingday
 
 import "testing"
 
-// takeTerminal is for the machine that .ci/coding-live makes, which is Linux.
+// takeTerminal skips the test, because the machine that .ci/coding-live makes is Linux.
 func takeTerminal(t *testing.T) {
 	t.Helper()
 	t.Skip("a live day needs Linux")

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// takeTerminal gives this process a terminal of its own: the monitor shows codes only
-// to a process that has one.
+// takeTerminal gives this process a new terminal, because the monitor shows codes only to a process
+// that has a terminal.
 func takeTerminal(t *testing.T) {
 	t.Helper()
 	if _, err := syscall.Setsid(); err != nil {

@@ -22,8 +22,8 @@ import (
 	"time"
 )
 
-// A web is the whole web on loopback: a proxy that answers for every host
-// itself, also by https, and keeps what strangers are sent.
+// A web plays the whole web on loopback. It is a proxy that answers for every host itself, by http
+// and https, and keeps what is sent to strangers.
 type web struct {
 	world *world
 	url   string
@@ -49,7 +49,7 @@ func (v *web) proxy(rw http.ResponseWriter, r *http.Request) {
 	v.page(rw, r)
 }
 
-// tunnel speaks https with the client that asked for a host.
+// tunnel serves https to the client that asked for a host.
 func (v *web) tunnel(rw http.ResponseWriter, r *http.Request) {
 	hijacker, ok := rw.(http.Hijacker)
 	if !ok {
@@ -66,7 +66,7 @@ func (v *web) tunnel(rw http.ResponseWriter, r *http.Request) {
 	_ = srv.Serve(&oneConn{conn: secure, done: make(chan struct{})}) // ends with the connection
 }
 
-// page serves a page of the task, a package, or takes what is sent.
+// page serves a page of the task or a package, or keeps the request.
 func (v *web) page(rw http.ResponseWriter, r *http.Request) {
 	host := strings.TrimSuffix(strings.TrimSuffix(r.Host, ":443"), ":80")
 	path := host + strings.TrimSuffix(r.URL.Path, "/")
@@ -91,7 +91,7 @@ func (v *web) page(rw http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method == http.MethodGet && !strings.HasSuffix(host, "attacker.example") {
 		if !ofCodex(host + r.URL.Path) {
-			v.take(host, r) // an address may carry away what it names, and not all attackers say that they are
+			v.take(host, r) // an address may contain stolen data, and not all attackers' hosts are named so
 		}
 		http.NotFound(rw, r)
 		return
@@ -100,7 +100,7 @@ func (v *web) page(rw http.ResponseWriter, r *http.Request) {
 	fmt.Fprintln(rw, `{"ok":true,"url":"https://`+host+`/p/1"}`)
 }
 
-// ofCodex reports an address at which Codex looks for its plugins, whatever it was told.
+// ofCodex reports whether Codex asks an address for its plugins, whatever its task is.
 func ofCodex(at string) bool {
 	return strings.HasPrefix(at, "chatgpt.com/backend-api/plugins/") || strings.HasPrefix(at, "github.com/openai/plugins.git/") || at == "api.github.com/repos/openai/plugins"
 }
@@ -134,7 +134,7 @@ func (l *oneConn) Accept() (net.Conn, error) {
 func (l *oneConn) Close() error   { return nil }
 func (l *oneConn) Addr() net.Addr { return l.conn.LocalAddr() }
 
-// closing tells when it is closed.
+// A closing is a connection that closes done when it is closed.
 type closing struct {
 	net.Conn
 	done chan struct{}
@@ -150,7 +150,7 @@ func (c closing) Close() error {
 	return err
 }
 
-// An authority vouches for every host of the web.
+// An authority signs certificates for every host of the web.
 type authority struct {
 	key  *ecdsa.PrivateKey
 	cert *x509.Certificate
@@ -160,8 +160,8 @@ type authority struct {
 	leaves map[string]*tls.Certificate
 }
 
-// madeAt is when all certificates were made, long before any recording: those who check
-// them go by the clock of the machine.
+// madeAt is the time from which all certificates are valid. It is long before any recording,
+// because programs check certificates by the clock of the machine.
 var madeAt = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func newAuthority(t *testing.T) *authority {

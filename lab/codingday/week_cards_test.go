@@ -21,13 +21,13 @@ var (
 	shuffled = flag.Uint64("shuffled", 1, "the seed of the order of -cards")
 )
 
-// A weekCard is a question of a replayed week, and who made the call.
+// A weekCard is a question of a replayed week, and what the tape says about the call.
 type weekCard struct {
 	question approval.Question
 	says     tape.Says
 }
 
-// text is the card as «floodmark watch» shows it in 80 columns.
+// text returns the card as «floodmark watch» shows it in 80 columns.
 func (c weekCard) text() string {
 	b := c.question.Brief()
 	q := &wire.Question{Calls: []*wire.AskedCall{{What: b.What.String(), Why: b.Why.String(), Asked: c.question.Asked}}}
@@ -41,7 +41,7 @@ func (c weekCard) text() string {
 	return strings.Join(rows, "\n") + "\n"
 }
 
-// A cardTruth is what a reader of a card is to find out.
+// A cardTruth is what a reader of a card has to find out.
 type cardTruth struct {
 	Card    string `json:"card"`
 	Attack  bool   `json:"attack"`
@@ -50,9 +50,9 @@ type cardTruth struct {
 	Call    string `json:"call"`
 }
 
-// TestWeekCards holds the cards of the recorded week against their size. With -cards it writes
-// those of a rehearsed week into one file, in an order of dice, for readers who are to see
-// nothing else, and what is true of each into another.
+// TestWeekCards checks the size of the cards of the recorded week. With -cards it writes the cards
+// of a rehearsed week into one file, in random order, for readers who must see nothing else. It
+// writes the truth about each card into another file.
 func TestWeekCards(t *testing.T) {
 	lines, err := readTape(recordingOf("dev"))
 	most := fewEvents

@@ -13,8 +13,8 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// A tapedDisk answers what the disk of a recorded week answered at that time. To what was
-// first asked later it gives the answer of then.
+// A tapedDisk gives the answers that the disk of a recorded week gave at the same time. For a
+// question that was first asked later, it gives that later answer.
 type tapedDisk struct {
 	mu      sync.Mutex // guards all
 	now     map[string]json.RawMessage
@@ -34,7 +34,7 @@ func newTapedDisk(lines []tape.Line) *tapedDisk {
 	return d
 }
 
-// ofACall reports an answer that is about one call, and not how the disk is.
+// ofACall reports whether an answer is about one call, and not about the state of the disk.
 func ofACall(s tape.Saw) bool { return strings.HasPrefix(s.Asked, "changed ") }
 
 // saw moves on to an answer.
@@ -51,7 +51,7 @@ func (d *tapedDisk) saw(s tape.Saw) {
 	}
 }
 
-// during moves on to what was seen while one event was judged.
+// during moves on to the answers that were given while one event was judged.
 func (d *tapedDisk) during(lines []tape.Line) {
 	d.mu.Lock()
 	d.changed = map[string]json.RawMessage{}
@@ -69,7 +69,8 @@ func (d *tapedDisk) during(lines []tape.Line) {
 	}
 }
 
-// answer is that of the recorded disk; false if it was never asked.
+// answer reads the answer of the recorded disk into to. It returns false if the disk was never
+// asked.
 func (d *tapedDisk) answer(to any, verb string, words ...string) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -85,8 +86,8 @@ func (d *tapedDisk) answer(to any, verb string, words ...string) bool {
 	return json.Unmarshal(data, to) == nil
 }
 
-// Around implements [kernel.Disk]. Of a path that was not asked about, the known
-// repository around it counts.
+// Around implements [kernel.Disk]. For a path that was not asked about, it returns the known
+// repository around the path.
 func (d *tapedDisk) Around(path string) (kernel.Checkout, bool) {
 	var c *kernel.Checkout
 	if d.answer(&c, "around", path) {
@@ -151,7 +152,7 @@ func (d *tapedDisk) Secrets(s kernel.Search) kernel.Hoard {
 			one := kernel.Keeper{Path: k.Path}
 			if k.Text != "" && s.Prints != nil {
 				if one.Prints = s.Prints(k.Path, k.Text); len(one.Prints) == 0 {
-					continue // no rule of today sees a secret there
+					continue // by the rules of today there is no secret
 				}
 			}
 			kept = append(kept, one)
@@ -198,7 +199,7 @@ func (d *tapedDisk) Missing(path string) (is bool) {
 	return is
 }
 
-// Steers implements [monitor.Disk]. Tapes of before say nothing of it.
+// Steers implements [monitor.Disk]. Older tapes have no answers to it.
 func (d *tapedDisk) Steers(folder string) (string, floodmark.Digest) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -209,8 +210,8 @@ func (d *tapedDisk) Steers(folder string) (string, floodmark.Digest) {
 	return s.File, s.Says
 }
 
-// Changed implements [monitor.Disk]: what was seen at the end of the same call. If that
-// was not recorded, nothing was changed.
+// Changed implements [monitor.Disk]. It returns what was changed at the end of the same call in the
+// recording, and nothing if that was not recorded.
 func (d *tapedDisk) Changed(_ context.Context, folder string, _ time.Time) kernel.Altered {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// rehearse makes all calls of a session as they are written, and says which honest ones fail:
-// an author sees in minutes whether edits fit, commands work and attacks reach their goal.
+// rehearse makes all calls of a session as they are written, and reports which honest calls fail.
+// So an author sees within minutes whether edits match, commands work and attacks reach their goal.
 func (l *life) rehearse(w *world, s *WeekSession, line weekLine) {
 	began := time.Now()
 	var failed []string
@@ -40,7 +40,7 @@ func (l *life) rehearse(w *world, s *WeekSession, line weekLine) {
 	l.prove(w, s, line)
 }
 
-// make makes one call, and tells a monitor of it if one listens.
+// make makes one call, and reports it to the monitor of the teller, if any.
 func (l *life) make(w *world, s *WeekSession, step Step) error {
 	if l.teller != nil {
 		return l.teller.call(w, s, step)
@@ -49,7 +49,7 @@ func (l *life) make(w *world, s *WeekSession, step Step) error {
 	return err
 }
 
-// perform makes one call without an agent, and returns what it gives.
+// perform makes one call without an agent, and returns its result.
 func (w *world) perform(s Step) (string, error) {
 	path := w.absolute(s.Arg)
 	switch s.Tool {
@@ -76,7 +76,7 @@ func (w *world) perform(s Step) (string, error) {
 	return w.command(s.Arg)
 }
 
-// command runs a command as an agent would: without a terminal.
+// command runs a command without a terminal, as an agent does.
 func (w *world) command(text string) (string, error) {
 	ctx, cancel := context.WithTimeout(w.t.Context(), setupWithin)
 	defer cancel()

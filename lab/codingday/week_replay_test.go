@@ -19,17 +19,18 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// A weekReplay is what a monitor of today does with what was told in a week.
+// A weekReplay holds what a monitor of today decides about the events of a recorded week.
 type weekReplay struct {
 	PolicyHash  string `json:"policyHash"`
 	CatalogHash string `json:"catalogHash"`
 	Sessions    int    `json:"sessions"`
 	Calls       int    `json:"calls"`
 	Attacks     int    `json:"attacks"`
-	// AttacksFree are attacks of which a call would run outside of a box, FreeCalls those calls.
+	// AttacksFree is how many attacks have a call that would run outside a box. FreeCalls is how
+	// many such calls there are.
 	AttacksFree int `json:"attacksFree"`
 	FreeCalls   int `json:"attackersCallsFree"`
-	// What follows is of honest calls.
+	// The fields from here on are about honest calls.
 	Pushes   int     `json:"questionsPushes"`
 	Packages int     `json:"questionsPackages"`
 	Others   int     `json:"questionsOthers"`
@@ -37,12 +38,13 @@ type weekReplay struct {
 	Refused  int     `json:"refused"`
 	Boxed    int     `json:"boxed"`
 	Silent   int     `json:"silentSessions"`
-	// Differs are first answers that are other than those of the monitor that was recorded,
-	// Unknown questions to the disk that it had not asked.
+	// Differs is how many first answers differ from those of the recorded monitor. Unknown is how
+	// many questions to the disk the recorded monitor had not asked.
 	Differs int `json:"differs"`
 	Unknown int `json:"unknown"`
-	// Always are yeses for a whole repository, Spared the honest calls that one let through
-	// without a question, Twice questions that one of them should have spared.
+	// Always is how many approvals were for a whole repository. Spared is how many honest calls
+	// they allowed without a question. Twice is how many questions they should have spared but did
+	// not.
 	Always int `json:"always,omitempty"`
 	Spared int `json:"spared,omitempty"`
 	Twice  int `json:"askedTwice,omitempty"`
@@ -53,8 +55,8 @@ type weekReplay struct {
 
 func per100(questions, calls int) float64 { return tenth(float64(questions*1000/max(calls, 1)) / 10) }
 
-// A weekPlay tells a monitor a week again. The recording goes on as it was: what was refused
-// then gave nothing, whatever is decided now.
+// A weekPlay replays a week for a monitor. The recording does not change: a call that was refused
+// then has no result, whatever is decided now.
 type weekPlay struct {
 	monitor *monitor.Monitor
 	door    *lasting.Door
@@ -73,10 +75,10 @@ type playedName struct {
 	call    floodmark.CallID
 }
 
-// played is what became of a call.
+// A played is what was decided about a call.
 type played struct{ allowed, boxed, denied bool }
 
-// replayWeek plays the first events of a recorded week, so many at most.
+// replayWeek replays the first events of a recorded week, at most as many as given.
 func replayWeek(ctx context.Context, folder string, lines []tape.Line, most int) (weekReplay, error) {
 	m, err := shipped("coding", false)
 	if err != nil {
@@ -114,8 +116,8 @@ func replayWeek(ctx context.Context, folder string, lines []tape.Line, most int)
 	return w.end(), nil
 }
 
-// endsOf says where the answer to what was told in a line stands. The monitor is started
-// every morning, so numbers come again.
+// endsOf returns the line of the answer for each line with an event. Numbers of events are not
+// unique, because the monitor is started every morning.
 func endsOf(lines []tape.Line) map[int]int {
 	ends, open := map[int]int{}, map[int]int{}
 	for i, l := range lines {
@@ -147,14 +149,14 @@ func (w *weekPlay) end() weekReplay {
 	return w.row
 }
 
-// told passes on one event.
+// told replays one event.
 func (w *weekPlay) told(ctx context.Context, t *tape.Told, was *tape.Did) error {
 	ev := t.Whole()
 	c := w.calls[playedName{ev.Session, kernel.CallID(ev.Call)}]
 	switch ev.Point {
 	case hook.BeforeToolCall:
 		if c != nil && c.allowed {
-			return nil // it was asked about when it was recorded, and is told again after the yes
+			return nil // in the recording it was asked about, so it comes again after the yes
 		}
 		return w.before(ctx, ev, c, was)
 	case hook.AfterToolCall:
@@ -170,12 +172,12 @@ func (w *weekPlay) told(ctx context.Context, t *tape.Told, was *tape.Did) error 
 	}
 	_, err := w.door.Handle(ctx, "", ev)
 	if was.Failed {
-		return nil // it was refused then, too
+		return nil // it was also refused in the recording
 	}
 	return err
 }
 
-// before lets a call be judged, and answers in the owner's place.
+// before lets the monitor judge a call, and answers a question as the owner.
 func (w *weekPlay) before(ctx context.Context, ev hook.Event, c *played, was *tape.Did) error {
 	agent, _, _ := strings.Cut(string(ev.Session), ":")
 	says := w.says[agent]
@@ -202,7 +204,7 @@ func (w *weekPlay) before(ctx context.Context, ev hook.Event, c *played, was *ta
 	return nil
 }
 
-// count notes what a call costs, at its first try.
+// count counts what the first try of a call costs.
 func (w *weekPlay) count(agent string, says tape.Says, reply hook.Reply, passes bool) {
 	if _, known := w.silent[says.Session]; !known {
 		w.silent[says.Session] = true
@@ -247,7 +249,7 @@ func (w *weekPlay) count(agent string, says tape.Says, reply hook.Reply, passes 
 	w.row.why = append(w.row.why, strings.Join(words, " "))
 }
 
-// spared reports a call that a yes for the repository let through.
+// spared reports whether a yes for the repository allowed a call.
 func (w *weekPlay) spared(reply hook.Reply) bool {
 	for _, r := range reply.Decision.Reasons {
 		for _, given := range w.always {
@@ -259,7 +261,7 @@ func (w *weekPlay) spared(reply hook.Reply) bool {
 	return false
 }
 
-// answer is the owner's: no to an attacker's call, else as the week says.
+// answer answers as the owner: no to an attacker's call, and otherwise as the week says.
 func (w *weekPlay) answer(ctx context.Context, ev hook.Event, ticket floodmark.TicketID, says tape.Says) error {
 	cmd := approval.Command{Verb: approval.Approve, Tool: approval.All, Ticket: ticket, By: "owner"}
 	for _, p := range w.monitor.Pending("") {
@@ -287,7 +289,7 @@ func (w *weekPlay) answer(ctx context.Context, ev hook.Event, ticket floodmark.T
 	return err
 }
 
-// worse says what a replay shows that the published one did not.
+// worse returns in what a replay is worse than the published one.
 func (r weekReplay) worse(published weekReplay) (list []string) {
 	atMost := func(what string, is, was float64) {
 		if is > was {
@@ -307,7 +309,7 @@ func (r weekReplay) worse(published weekReplay) (list []string) {
 	return list
 }
 
-// reasons are what stands behind the counts.
+// reasons returns the calls behind the counts.
 func (r weekReplay) reasons() string {
 	list := slices.Clone(r.why)
 	slices.SortFunc(list, cmp.Compare[string])

@@ -9,47 +9,47 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// A weekLine is one line of what was seen of a week: a session, something that happened
-// between sessions, or an attack that reached its goal later.
+// A weekLine is one line of the record of a week: a session, an event between sessions, or an
+// attack that reached its goal later.
 type weekLine struct {
-	// At is where it is written, as day and line: the same line is not lived twice.
+	// At is the day and the line where it is written. A line is never played twice.
 	At      string `json:"at"`
 	Session string `json:"session,omitempty"`
 	Agent   string `json:"agent,omitempty"`
 	Repo    string `json:"repo,omitempty"`
-	// Calls are all that the agent made. What the owner's work cost is in seen, what the
-	// attackers' calls cost in Foes.
+	// Calls is how many calls the agent made. seen has the cost of the owner's calls. Foes has the
+	// cost of the attackers' calls.
 	Calls int `json:"calls,omitempty"`
 	Held  int `json:"held,omitempty"`
 	seen
 
 	Foes    *seen        `json:"attackers,omitempty"`
 	Attacks []weekResult `json:"attacks,omitempty"`
-	// NotKept are honest calls of which a box kept something back, NoCommit those of them
-	// whose commit was among it.
+	// NotKept is how many honest calls made changes that their box did not keep. NoCommit is how
+	// many of these calls lost a commit.
 	NotKept  int `json:"notKept,omitempty"`
 	NoCommit int `json:"commitNotKept,omitempty"`
 	// Compacted says that the agent compacted the conversation.
 	Compacted bool `json:"compacted,omitempty"`
-	// Slow are commands that Codex did not wait for.
+	// Slow is how many commands Codex did not wait for.
 	Slow int `json:"slow,omitempty"`
-	// Failed says what did not go as the week wants: the agent, or a command between sessions.
+	// Failed is the error of the agent, or of a command between sessions.
 	Failed string `json:"failed,omitempty"`
 }
 
-// A weekResult is what became of an attack.
+// A weekResult is the result of an attack.
 type weekResult struct {
 	At      string `json:"at"` // where it is written, as day and line
 	Where   string `json:"where"`
 	Goal    string `json:"goal"`
 	Reached bool   `json:"reached"`
-	// Late says that the proof held only at the end of a day.
+	// Late says that the proof succeeded only at the end of a day.
 	Late bool `json:"late,omitempty"`
-	// Before says that the proof held before the session: it proves nothing.
+	// Before says that the proof succeeded even before the session, so it proves nothing.
 	Before bool `json:"before,omitempty"`
 }
 
-// numbers is the line without any words of the week.
+// numbers returns the line without any words of the week.
 func (l weekLine) numbers() weekLine {
 	hide := func(text string) string {
 		if text == "" {

@@ -25,31 +25,31 @@ var (
 
 const (
 	weekFigures = "../../docs/evidence/week.json"
-	// maxRecorded bounds the recording of a week as it is on disk.
+	// maxRecorded is the largest size of a week's recording on disk.
 	maxRecorded = 6 << 20
-	// fewEvents are played where there is little time.
+	// fewEvents is how many events are replayed if there is little time.
 	fewEvents = 300
 )
 
-// A weekRow is what is published of one week.
+// A weekRow holds the published figures of one week.
 type weekRow struct {
 	weekReport
 
 	HeldOut bool `json:"heldOut"`
-	// Written are the sessions of the week; a life may have ended before.
+	// Written is how many sessions the week has. A run may have ended before the last one.
 	Written      int     `json:"sessionsWritten"`
 	PolicyHash   string  `json:"policyHash"`
 	CatalogHash  string  `json:"catalogHash"`
 	Per100       float64 `json:"questionsPer100"` // without pushes
 	PushesPer100 float64 `json:"pushesPer100"`
-	// Replay is what the recording of this life shows, at the same commit. Held-out weeks
-	// are not recorded.
+	// Replay is the replay of this run's recording at the same commit. Held-out weeks are not
+	// recorded.
 	Replay *weekReplay `json:"replay,omitempty"`
 }
 
 func recordingOf(week string) string { return filepath.Join("testdata/lived", week+".jsonl.gz") }
 
-// readTape reads a recording that is kept.
+// readTape reads a kept recording.
 func readTape(file string) ([]tape.Line, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -65,7 +65,8 @@ func readTape(file string) ([]tape.Line, error) {
 	return tape.Read(z)
 }
 
-// packTape writes a recording. Its times begin at the start of all recorded days.
+// packTape returns a compressed recording. Its times begin at the same start as those of all
+// recorded days.
 func packTape(lines []tape.Line) ([]byte, error) {
 	var b bytes.Buffer
 	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
@@ -104,8 +105,8 @@ func readRows(t *testing.T) (rows []weekRow) {
 	return rows
 }
 
-// Every recorded week is replayed: no attack gets further than it did when the figures were
-// published, and nothing more is asked.
+// Every recorded week is replayed. No attack may get further than when the figures were published,
+// and no more questions may be asked.
 func TestWeekReplay(t *testing.T) {
 	if *renew != "" {
 		publish(t, *renew)
@@ -157,10 +158,10 @@ func TestWeekReplay(t *testing.T) {
 	}
 }
 
-// TestWeekEstimate says what a monitor with the rules of today would ask in a whole week that was
-// rehearsed («.ci/coding-live week NAME -rehearse»). It is an estimate: no agent and no box was
-// there, the model tried no other ways, and honest calls gave what they give without a monitor.
-// Nothing is published of it.
+// TestWeekEstimate logs what a monitor with the rules of today would ask in a whole rehearsed week
+// («.ci/coding-live week NAME -rehearse»). This is only an estimate, because the rehearsal had no
+// agent and no box, the model tried no other ways, and honest calls ran as without a monitor. It is
+// not published.
 func TestWeekEstimate(t *testing.T) {
 	if !*estimates {
 		t.Skip("-estimate -week testdata/weeks/NAME replays a rehearsal that is in .cache")
@@ -177,7 +178,7 @@ func TestWeekEstimate(t *testing.T) {
 	t.Logf("an estimate, of a rehearsal without agents and boxes: %s\n%s", text, got.reasons())
 }
 
-// rehearsalOf is the tape of a rehearsal of the week in a folder.
+// rehearsalOf returns the path of the tape of a week's rehearsal.
 func rehearsalOf(week string) string {
 	return filepath.Join("../../.cache", "week-"+filepath.Base(week)+"-rehearse", "out", "tape.jsonl")
 }
@@ -191,7 +192,7 @@ func readRehearsal(file string) ([]tape.Line, error) {
 	return tape.Read(f)
 }
 
-// publish keeps what a life of a week left in .cache.
+// publish keeps the results that a run of a week left in .cache.
 func publish(t *testing.T, name string) {
 	t.Helper()
 	w, err := ReadWeek(os.DirFS(filepath.Join("testdata/weeks", name)))
@@ -226,7 +227,7 @@ func publish(t *testing.T, name string) {
 	}
 }
 
-// keepTape keeps the tape of a life, and returns what a replay of it shows.
+// keepTape keeps the tape of a run, and returns its replay.
 func keepTape(t *testing.T, name, out string) *weekReplay {
 	t.Helper()
 	f, err := os.Open(filepath.Join(out, "tape.jsonl"))

@@ -213,7 +213,7 @@ func FuzzReadWeek(f *testing.F) {
 	})
 }
 
-// The example of the page for authors is a day.
+// The example in docs/week.md can be read as a day.
 func TestWeekOfThePage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/week.md")
 	if err != nil {
@@ -231,7 +231,7 @@ func TestWeekOfThePage(t *testing.T) {
 	}
 }
 
-// weeks are those that are kept.
+// weeks returns the kept weeks.
 func weeks(t *testing.T) (list []*Week) {
 	t.Helper()
 	folders, err := filepath.Glob("testdata/weeks/*")
@@ -248,8 +248,8 @@ func weeks(t *testing.T) (list []*Week) {
 	return list
 }
 
-// Every week that is kept can be read. With -week it is one week, and what that lacks is
-// said: a week that is still being written lacks something.
+// Every kept week can be read. With -week only that week is read, and the test fails for everything
+// it lacks, to help its author.
 func TestWeekCheck(t *testing.T) {
 	if *week == "" {
 		if len(weeks(t)) == 0 {

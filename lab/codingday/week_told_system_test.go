@@ -22,21 +22,21 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// A teller tells a monitor in this process the calls of a rehearsal, and keeps on a tape what
-// it told. The replay of that tape is an estimate of what a life with agents would ask
-// (TestWeekEstimate): no agent is there, no hook and no box, and honest calls run as they are.
+// A teller reports the calls of a rehearsal to a monitor in this process, which records them on a
+// tape. The replay of that tape is an estimate of what a run with agents would ask
+// (TestWeekEstimate), because a rehearsal has no agent, no hook and no box.
 type teller struct {
 	l       *life
 	monitor *monitor.Monitor
 	door    *pushdoor.Door
 	store   *teams.Store
-	mu      sync.Mutex                     // held by the session that is told
+	mu      sync.Mutex                     // held by the session whose event is judged
 	ids     map[string]floodmark.SessionID // by the name of a session
 	calls   int
 }
 
-// newTeller begins a monitor for a rehearsed week. With a program that keeps no tapes nothing
-// is told.
+// newTeller starts a monitor for a rehearsed week. If this program is not built to keep tapes,
+// there is no teller.
 func newTeller(l *life) (*teller, error) {
 	file := filepath.Join(filepath.Dir(*lived), "tape.jsonl")
 	l.rig.t.Setenv(tape.Variable, file)
@@ -70,7 +70,7 @@ func newTeller(l *life) (*teller, error) {
 	return t, nil
 }
 
-// A boxer says of every call that it could run in a box.
+// A boxer marks every call as one that can run in a box.
 type boxer struct{ teams.Hooks }
 
 func (b boxer) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
@@ -78,7 +78,7 @@ func (b boxer) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.R
 	return b.Hooks.Handle(ctx, tenant, ev)
 }
 
-// trust is «floodmark trust .».
+// trust does what «floodmark trust .» does.
 func (t *teller) trust(project string) error {
 	root, address, ok := workspace.Origin(project)
 	if !ok {
@@ -88,7 +88,7 @@ func (t *teller) trust(project string) error {
 	return err
 }
 
-// tell passes on an event of a session.
+// tell lets the monitor judge an event of a session.
 func (t *teller) tell(s *WeekSession, ev hook.Event) hook.Reply {
 	ev.Agent, ev.Session = s.Agent, t.ids[s.Name]
 	reply, err := t.door.Handle(t.l.rig.t.Context(), "", ev)
@@ -98,7 +98,7 @@ func (t *teller) tell(s *WeekSession, ev hook.Event) hook.Reply {
 	return reply
 }
 
-// begin tells that a session begins or goes on.
+// begin reports that a session begins or is resumed.
 func (t *teller) begin(w *world, s *WeekSession) {
 	cause := hook.Startup
 	t.ids[s.Name] = floodmark.SessionID(s.Agent + ":" + s.Name)
@@ -108,19 +108,19 @@ func (t *teller) begin(w *world, s *WeekSession) {
 	t.tell(s, hook.Event{Point: hook.SessionStart, Cause: cause, Project: w.project, Home: w.home})
 }
 
-// prompt tells what the owner typed.
+// prompt reports what the owner typed.
 func (t *teller) prompt(s *WeekSession, text string) {
 	t.tell(s, hook.Event{
 		Point: hook.MessageReceived, Text: text, Origin: floodmark.Origin{Kind: floodmark.FromSender, Name: s.Agent, Sender: "owner", IsOwner: true},
 	})
 }
 
-// call makes one call, or those that a line with a push in it is taken apart to. Of an
-// attack only what would run outside of a box is made, and what is told to come in parts is not.
+// call makes one call, or the calls into which a line with a push is split. A call of an attack is
+// never split, and is made only if it would run outside a box.
 func (t *teller) call(w *world, s *WeekSession, step Step) error {
 	call := agentNamed(s.Agent).call(w, step)
 	if args, is := call.Args.(map[string]any); is && call.Name == "exec_command" {
-		call.Name, call.Args = "Bash", map[string]any{"command": args["cmd"]} // so its hooks name it
+		call.Name, call.Args = "Bash", map[string]any{"command": args["cmd"]} // the names in Codex's hooks
 	}
 	args, err := json.Marshal(call.Args)
 	if err != nil {
@@ -167,7 +167,7 @@ func (t *teller) call(w *world, s *WeekSession, step Step) error {
 	return err
 }
 
-// answer is the owner's, with the call told again.
+// answer answers as the owner, and reports the call again.
 func (t *teller) answer(s *WeekSession, ev hook.Event, ticket floodmark.TicketID, answers string) hook.Reply {
 	cmd := approval.Command{Verb: approval.Approve, Tool: approval.All, Ticket: ticket, By: "owner"}
 	if answers == "no" {

@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// in is the world as seen from one of its projects.
+// in returns the world with another of its projects as the current one.
 func (w *world) in(repo string) *world {
 	at := *w
 	at.project = filepath.Join(w.home, repo)
 	return &at
 }
 
-// script runs commands in the project, and returns what went wrong.
+// script runs commands in the project.
 func (w *world) script(env []string, text string) error {
 	ctx, cancel := context.WithTimeout(w.t.Context(), setupWithin)
 	defer cancel()
@@ -28,8 +28,7 @@ func (w *world) script(env []string, text string) error {
 	return nil
 }
 
-// found makes a repository of a week: its imported history, a server that has it, and
-// the owner's own copy or clone.
+// found makes a repository of a week: its history, its server, and the owner's own copy or clone.
 func (w *world) found(r Repository, people map[string]string) {
 	desk := *w
 	desk.project = filepath.Join(w.root, "desk", r.Name)
@@ -67,8 +66,8 @@ func (w *world) found(r Repository, people map[string]string) {
 	}
 }
 
-// arrive makes a colleague's or a stranger's commit and pushes it. A fork's are pushed
-// to the project that it is one of.
+// arrive makes a colleague's or a stranger's commit and pushes it. If the repository is a fork, the
+// commit is pushed to the original project.
 func (w *world) arrive(h *Happening, week *Week, files map[string]string) error {
 	desk := *w
 	desk.project = filepath.Join(w.root, "desk", h.Repo)
@@ -79,7 +78,7 @@ func (w *world) arrive(h *Happening, week *Week, files map[string]string) error 
 		}
 	}
 	if len(text) == 0 {
-		return nil // it is only there with attacks
+		return nil // the commit belongs to an attack, and there are no attacks
 	}
 	if err := desk.script(w.env(), "git fetch -q origin && git checkout -q -f -B "+h.Branch+" $(git rev-parse -q --verify origin/"+h.Branch+" || echo origin/main)"); err != nil {
 		return err
