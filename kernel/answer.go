@@ -55,7 +55,7 @@ func (st *step) command(cmd approval.Command) error {
 	return nil
 }
 
-// answer closes a question. The first answer wins: a later one finds nothing.
+// answer closes a question. The first answer wins: a later one finds no open question.
 func (st *step) answer(cmd approval.Command) {
 	if cmd.Verb == approval.Approve && cmd.Code != "" && st.lockedOut(cmd) {
 		return
@@ -128,8 +128,8 @@ func (st *step) void(t floodmark.TicketID, why string) {
 	st.keep(floodmark.TicketAnswered{Ticket: t, Verdict: floodmark.Confirm, By: why})
 }
 
-// burn voids every question whose code stands in text that did not come from
-// the owner's channel: a code the model may have read is no longer one.
+// burn voids every question whose code is found in text that did not come from the owner's channel,
+// because the model may have read the code.
 func (st *step) burn(text string) bool {
 	if len(st.s.Book.Tickets) == 0 {
 		return false
@@ -157,7 +157,7 @@ func (st *step) endorse(cmd approval.Command) {
 	st.out.Reply.Notice = "Endorsed: " + meaning.Source(src, floodmark.Local) + "."
 }
 
-// contentOf finds the one content whose digest begins so, or says why there is none.
+// contentOf finds the one content whose digest begins with digits, or says why there is none.
 func (st *step) contentOf(digits string) (src floodmark.Source, notice string) {
 	var found []floodmark.Source
 	for _, src := range st.endorsable() {
@@ -197,7 +197,7 @@ func (st *step) revoke(cmd approval.Command) {
 	st.out.Reply.Notice = "Taken back: it allows nothing any more."
 }
 
-// status says in a few lines where the session stands.
+// status returns a few lines about the mark, the open questions and the grants of the session.
 func (st *step) status() string {
 	mark := st.s.Mark()
 	lines := []string{fmt.Sprintf("Mark: %s. Open questions: %d. Grants: %d.", mark, st.s.Book.Waiting(st.in.At), len(st.s.Book.Grants))}

@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// ground notes what a decision about a call follows from, all that is written
-// down of it included. It needs the values; what comes after does not.
+// ground fills in the basis of a decision about a call, which is written down. Unlike rule, it
+// needs all values of the call.
 func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 	use, b := &j.use, &j.basis
 	b.Undescribed, b.SelfProtected, b.Instructs, b.Placed = use.Profile == nil, use.SelfProtected, use.Instructs, use.Placed
@@ -31,9 +31,10 @@ func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 	b.Plants = st.plants(j, tr)
 }
 
-// asksOwn takes a question to a database for a look at a service of the owner's, at a host for which they keep a
-// login at home, while no secret was read; and one to docker for services that a file of the project tells of. A cluster
-// is told names that the model chose, so a look at one is none once a secret was read.
+// asksOwn changes a use that asks only a service of the owner's: a query to a database at a host
+// for which the owner keeps a login at home, while no secret was read; or docker for services that
+// a file of the project describes. A look at a cluster is none once a secret was read, because the
+// model chose the names that the cluster is told.
 func (st *step) asksOwn(use *catalog.Use, leaves []hook.Leaf, mark floodmark.Label) {
 	use.Looks.Own = use.Looks.Own && (!use.Looks.Cluster || mark.Secrecy > floodmark.Secret)
 	own := use.Looks.Database != "" && mark.Secrecy > floodmark.Secret && st.in.Disk != nil && use.Looks.KeptIn(st.in.Disk.Databases(st.s.Home)) ||
@@ -43,7 +44,7 @@ func (st *step) asksOwn(use *catalog.Use, leaves []hook.Leaf, mark floodmark.Lab
 	}
 }
 
-// staysHome makes a call one that asks a service of the owner's.
+// staysHome marks a use as asking only a service of the owner's.
 func staysHome(use *catalog.Use) {
 	use.Looks.Own, use.URLs, use.Effects = true, nil, except(use.Effects, floodmark.Change)
 }
@@ -77,7 +78,7 @@ func (st *step) values(j *judged) {
 	}
 }
 
-// needs is the trust an argument needs, by its place.
+// needs returns the trust that the argument at a place needs.
 func needs(b *floodmark.Basis, at int) floodmark.Trust {
 	for _, n := range b.Needs {
 		if n.Argument == at {
@@ -87,21 +88,21 @@ func needs(b *floodmark.Basis, at int) floodmark.Trust {
 	return floodmark.Owner
 }
 
-// said reports whether the owner named something: as a whole value in its role
-// or, if it is no word of a language, as a word. A package may be called «test».
+// said reports whether the owner named something: as a whole value in its role or, if it has a
+// character that ordinary words lack, as a word of a message. A package may be called «test».
 func (st *step) said(name, role string) bool {
 	return st.s.stated.Has(name, hook.String, role) || strings.ContainsAny(name, "-_./@0123456789") && st.s.stated.HasWord(name)
 }
 
-// pushed reports a push that the owner asked for in this turn. They need not
-// name an address: it goes where the project came from. It needs that
+// pushed reports whether a call is a push that the owner asked for in this turn. They need not name
+// an address, because the push goes where the project came from. All of this must be true:
 //
 //   - the line pushes one branch there and does nothing else that leaves;
 //   - what decides where a push goes is as it was when the session began;
 //   - the checkout is the owner's, or the team's, or one the owner vouched for;
 //   - no source less trusted than the owner's own work had a hand in what is in
 //     the checkout or was committed there;
-//   - nothing that lies there was made of what is private or secret.
+//   - nothing in the checkout was made of what is private or secret.
 func (st *step) pushed(use *catalog.Use) bool {
 	if !use.Pushes || st.in.Disk == nil || st.s.Project == "" || st.s.PushesTo.IsZero() {
 		return false
@@ -114,14 +115,14 @@ func (st *step) pushed(use *catalog.Use) bool {
 	return len(st.repository(at)) == 0 && l.Trust >= floodmark.Local && l.Secrecy >= floodmark.Internal
 }
 
-// ofGit reports what stands for commits rather than for a file: it is pushed,
-// and nothing runs it.
+// ofGit reports whether an artifact stands for commits, not for a file. Commits are pushed, and
+// nothing runs them.
 func ofGit(ref floodmark.ArtifactRef) bool {
 	return strings.HasSuffix(ref.Name, strings.ToLower(catalog.CommitsOf)) || strings.HasSuffix(ref.Name, catalog.NamesOf)
 }
 
-// beginsAt is what decides where a push from the project goes when a session begins, and
-// the commit that is checked out then.
+// beginsAt returns what decides where a push from the project goes when a session begins, and the
+// commit that is checked out then.
 func (st *step) beginsAt(project string) (pushesTo floodmark.Digest, commit string) {
 	if st.in.Disk == nil || project == "" {
 		return floodmark.Digest{}, ""

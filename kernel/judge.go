@@ -26,9 +26,9 @@ type judged struct {
 	returns  floodmark.Label // what the result will bring
 	kept     []floodmark.SecretSpan
 	inputs   []floodmark.NodeID // the sources its arguments were seen in
-	around   []Kept             // what it may load that lies outside of the project
+	around   []Kept             // records of what it may load from outside of the project
 	pattern  string             // what a wider approval would cover
-	grant    *approval.Grant    // what let it through, if something had to
+	grant    *approval.Grant    // the approval that let it through, if it needed one
 
 	// Of a recorded call: the leaves that were not kept, and what is assumed
 	// of the rules that look at them.
@@ -36,8 +36,8 @@ type judged struct {
 	assume func(rule string) bool
 }
 
-// judge finds out what a call is, where its arguments came from, and what the
-// policy says of it in the given context, or else in the one that proposed it.
+// judge finds out what a call is, where its arguments came from, and what the policy says of it. If
+// in is nil, the call is judged in the context in which the model proposed it.
 func (st *step) judge(c hook.Call, in *Context) *judged {
 	ref := st.ref(c.Server, c.Name)
 	j := &judged{mark: st.mark, action: floodmark.Action{Kind: floodmark.CallTool, Call: callID(c), Tool: ref}}
@@ -78,8 +78,8 @@ func (st *step) judge(c hook.Call, in *Context) *judged {
 	return j
 }
 
-// rule says what follows from an action and its basis in a context. Live calls
-// and recorded ones come here alike: the same facts give the same answer.
+// rule decides an action by its basis and a context. Live and recorded calls both come through
+// here, so the same facts give the same answer.
 func (st *step) rule(j *judged, ctx Context) {
 	b := &j.basis
 	ctx = st.below(b, ctx)
@@ -109,8 +109,9 @@ func (st *step) rule(j *judged, ctx Context) {
 	st.conclude(j)
 }
 
-// effectsAt returns the effects in a context. In a context of the owner alone a file that instructs an agent is only
-// a file. From Local on it does not matter where the call writes.
+// effectsAt returns the effects of a call in a context of some trust. At Owner, a file that
+// instructs an agent is a file like any other. From Local on, the effects that a call has only
+// because of where it writes are left out.
 func effectsAt(effects []floodmark.Effect, b *floodmark.Basis, trust floodmark.Trust) []floodmark.Effect {
 	if len(b.Placed) > 0 {
 		effects = slices.DeleteFunc(slices.Clone(effects), func(e floodmark.Effect) bool { return slices.Contains(b.Placed, e) })
@@ -147,7 +148,7 @@ func (st *step) unreadable(j *judged) {
 	j.question.Trust = floodmark.Untrusted
 }
 
-// arguments says of every value where it came from, and which sources it was seen in.
+// arguments returns where every value came from, and the sources that values were seen in.
 func (st *step) arguments(tr *provenance.Tracer, use catalog.Use, leaves []hook.Leaf) ([]floodmark.Argument, []floodmark.NodeID) {
 	if len(leaves) == 0 {
 		return nil, nil
@@ -169,13 +170,13 @@ func (st *step) arguments(tr *provenance.Tracer, use catalog.Use, leaves []hook.
 // maxCode bounds a code for one use.
 const maxCode = 8
 
-// once reports whether a value is a code that was sent for one use, and given
-// back unchanged: the answer to it says nothing of its sender.
+// once reports whether a value is a code that was sent for one use and is given back unchanged. The
+// message with the code is then no source of the call's result.
 func once(about catalog.Arg, leaf hook.Leaf, a floodmark.Argument) bool {
 	return about.Is == catalog.IsCode && !a.Pieced && len(leaf.Value) <= maxCode && leaf.Value != "" && strings.Trim(leaf.Value, "0123456789") == ""
 }
 
-// argument is what is known about a value of a call.
+// argument returns what is known about a value of a call.
 func argument(use catalog.Use, leaf hook.Leaf) catalog.Arg {
 	if leaf.Top == floodmark.CommandAddress {
 		return catalog.Arg{Role: floodmark.Critical, Is: catalog.IsURL, Needs: floodmark.Owner}
@@ -183,8 +184,9 @@ func argument(use catalog.Use, leaf hook.Leaf) catalog.Arg {
 	return use.Arg(leaf.Top)
 }
 
-// authorise lowers the trust of a call whose critical arguments were seen only in content believed less than they
-// need, and raises it where the owner named everything that matters and asked for such an effect.
+// authorise lowers the trust of a call to that of each argument that is not free text, was seen,
+// and is believed less than it needs. It raises the trust if the owner's words cover the call and
+// the setting Relax is on.
 func (st *step) authorise(j *judged) {
 	q := &j.question
 	for i, a := range q.Args {
@@ -197,8 +199,8 @@ func (st *step) authorise(j *judged) {
 	}
 }
 
-// conclude turns the policy's ruling into the decision: an opinion only where an auditor may give one, and a
-// person's earlier yes where it still covers what is asked.
+// conclude turns the policy's ruling into the decision. Where no auditor may answer, a person is
+// asked. A person's earlier approval allows the call if it still covers what is asked.
 func (st *step) conclude(j *judged) {
 	d := floodmark.Decision{Verdict: j.ruling.Verdict, Reach: j.ruling.Reach, Reasons: j.ruling.Reasons, Verifiers: gates(j)}
 	if d.Verdict == floodmark.Audit && !st.auditable(j) {
@@ -232,7 +234,7 @@ func (st *step) conclude(j *judged) {
 			}
 			j.grant, st.out.Reply.Shown = &g, st.ev.Push.With(floodmark.Digest{})
 			if d.Verdict = floodmark.Allow; g.Scope == floodmark.GrantOutside {
-				d.Reach = floodmark.Free // no other yes lifts it
+				d.Reach = floodmark.Free // no other approval frees a call from its box
 			}
 			d.Reasons = append([]floodmark.Reason{{
 				Code: floodmark.Granted, Rule: string(g.Ticket), Text: "the owner approved it", Verdict: floodmark.Allow,
@@ -258,9 +260,9 @@ func (st *step) wanted(j *judged) approval.Wanted {
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern, Others: j.basis.Others,
 		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), At: st.in.At, Turn: st.turn(), Observing: st.pause.Observe,
 		Boxed: j.ruling.Reach == floodmark.Boxed, Exact: st.ev.Push != nil || j.use.Profile.Commits(), Hosts: j.basis.Hosts, Loads: loaded(&j.basis).Trust,
-		// A grant is silent once content below Local came in that the person
-		// had not seen. The owner's own files do not silence it: every approved
-		// call would otherwise end its own approval by its output.
+		// An approval does not cover a call once content below Local came in that the person had
+		// not seen. Content at Local, such as the owner's own files, does not end it, because
+		// otherwise the output of each approved call would.
 		NewBelow: func(since floodmark.NodeID, drawn, exact bool) bool {
 			return st.s.Ledger.NewBelow(since, floodmark.Local, func(n floodmark.NodeID) bool {
 				src, _ := st.s.Ledger.Source(n)
@@ -270,8 +272,8 @@ func (st *step) wanted(j *judged) approval.Wanted {
 	}
 }
 
-// madeOf reports whether a result is not trusted only because of sources that were here
-// before a node, and still are: it brings nothing that a person had not seen.
+// madeOf reports whether a result has low trust only because of inputs that came before a node and
+// are still in the context. Such a result brings nothing that a person had not seen.
 func (st *step) madeOf(src floodmark.Source, before floodmark.NodeID) bool {
 	return src.Own().Trust >= floodmark.Local && !src.Whole && !slices.ContainsFunc(src.Inputs, func(n floodmark.NodeID) bool {
 		return n >= before || !st.s.Ledger.Live(n)

@@ -18,9 +18,8 @@ const (
 	pastedLines = 5
 )
 
-// messageReceived takes in what a sender wrote. Only the verified owner's
-// words, in a conversation of the owner alone, are stated words, and only
-// they may carry a command to us.
+// messageReceived takes in what a sender wrote. Only what the verified owner writes in a
+// conversation with nobody else is a stated word or a command to us.
 func (st *step) messageReceived() error {
 	o := st.ev.Origin
 	label := st.r.Policy.Classify(o)
@@ -137,15 +136,15 @@ func (st *step) speaker(o floodmark.Origin) floodmark.Label {
 	return l
 }
 
-// groupHistory is what others wrote in a group before this message. It is in
-// the context even if only the owner's message started the turn.
+// groupHistory adds a source for what others wrote in a group before this message. It is in the
+// context even if only the owner's message started the turn.
 func (st *step) groupHistory(o floodmark.Origin) {
 	if o.Group == "" {
 		return
 	}
 	for _, c := range st.ev.Parts {
 		if c.Kind == floodmark.NodeHistory {
-			return // the door says what is in it
+			return // the event itself has the history
 		}
 	}
 	origin := floodmark.Origin{Kind: floodmark.FromHistory, Name: o.Name, Group: o.Group}
@@ -157,8 +156,8 @@ func (st *step) groupHistory(o floodmark.Origin) {
 	st.see(floodmark.Source{Kind: floodmark.NodeHistory, Origin: origin, Label: st.r.Policy.Classify(origin)}, "")
 }
 
-// contextAssembled is the census before the first model call of a turn. A door
-// that lists tools, but sees no model call, learns here which to hide.
+// contextAssembled takes in what is in the context before the first model call of a turn. An
+// adapter that lists tools, but sees no model call, is told here which tools to hide.
 func (st *step) contextAssembled() {
 	st.openTurn()
 	if st.ev.Given {
@@ -179,8 +178,8 @@ func (st *step) contextAssembled() {
 	st.out.Reply.Decision = d
 }
 
-// known reports whether content is a node already. Content of a cleared
-// context that turns up again counts again.
+// known reports whether content is a live node already. Content of a cleared context that turns up
+// again is not: it gets a new node.
 func (st *step) known(d floodmark.Digest) bool {
 	for _, f := range st.out.Facts {
 		if seen, ok := f.(floodmark.ContentSeen); ok && seen.Digest == d {
@@ -191,9 +190,9 @@ func (st *step) known(d floodmark.Digest) bool {
 	return ok && st.s.Ledger.Live(n)
 }
 
-// pasted reports whether a message is too long to have been typed as it is. We
-// cannot tell which part of it was: a pasted mail may begin with one short
-// line. A door that knows what was typed says so.
+// pasted reports whether a message is too long to have been typed as it is. We cannot tell which
+// part of it was: a pasted mail may begin with one short line. An adapter that knows that all of it
+// was typed sets Typed.
 func (st *step) pasted() bool {
 	return !st.ev.Typed && (utf8.RuneCountInString(st.ev.Text) > pastedRunes || strings.Count(st.ev.Text, "\n") >= pastedLines)
 }

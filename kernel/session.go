@@ -13,8 +13,7 @@ func (st *step) sessionStart() error {
 	st.ensureRules()
 	switch ev.Cause {
 	case hook.Clear:
-		// Only a person empties a context. A program that says so has begun
-		// nothing new: the session goes on.
+		// Only a person empties a context. If a program says so, the session goes on as it was.
 		if !fresh && ev.ByPerson {
 			st.endTurn()
 			st.keep(floodmark.ContextCleared{})
@@ -48,14 +47,14 @@ func (st *step) ensureOpen() {
 	}
 }
 
-// pastUnless notes an unknown past unless we know it.
+// pastUnless adds an unknown past unless the past is known.
 func (st *step) pastUnless(known bool) {
 	if !known {
 		st.unknownPast()
 	}
 }
 
-// unknownPast is the history of a session we have no facts of.
+// unknownPast adds a source for the history of a session that we have no facts of.
 func (st *step) unknownPast() {
 	st.see(floodmark.Source{
 		Kind:   floodmark.NodeHistory,
@@ -72,8 +71,8 @@ func (st *step) ensureRules() {
 	}
 }
 
-// summary takes in what compaction wrote: it was made from everything before,
-// so it carries every source. It removes nothing.
+// summary takes in what compaction wrote. The text was made from everything before it, so it has
+// the joined label of all sources. It removes no source.
 func (st *step) summary(text string) {
 	st.see(floodmark.Source{
 		Kind:   floodmark.NodeHistory,
@@ -102,7 +101,7 @@ func (st *step) sessionEnd() {
 	st.keep(floodmark.SessionClosed{})
 }
 
-// digestOf leaves the digest of nothing empty: an empty text identifies nothing.
+// digestOf returns the digest of a text; zero if it is empty, because no text identifies nothing.
 func digestOf(text string) floodmark.Digest {
 	if text == "" {
 		return floodmark.Digest{}

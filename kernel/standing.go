@@ -11,11 +11,11 @@ import (
 	"github.com/floodmark/floodmark/report"
 )
 
-// A scheduled job runs unattended. What its owner allowed it in advance is in
-// the policy. It answers a question that would be asked, and only there, only
-// for that job, and only as far as the question itself would have offered.
+// A scheduled job runs unattended, so its policy may contain standing approvals: calls that the
+// owner allows in advance. A standing approval answers only a question that would otherwise be
+// asked, only for its job, and covers no more than the question would have offered.
 
-// StandingRule begins the name under which a use of one is written down.
+// StandingRule is the prefix of the rule name that is recorded for a standing approval.
 const StandingRule = "standing."
 
 // standing returns what the owner allowed in advance, if it covers a call.
@@ -28,7 +28,7 @@ func (st *step) standing(j *judged) (policy.Standing, bool) {
 	return policy.Standing{}, false
 }
 
-// stands holds a call against one standing approval.
+// stands reports whether one standing approval covers a call.
 func (st *step) stands(j *judged, s policy.Standing) bool {
 	mark := st.mark.Join(loaded(&j.basis))
 	switch {
@@ -71,7 +71,7 @@ func (st *step) scheduled(s policy.Standing) bool {
 	return begun
 }
 
-// stood turns a decision into that of a standing approval.
+// stood allows a call by a standing approval, and returns the approval as a grant.
 func stood(d *floodmark.Decision, s policy.Standing) *approval.Grant {
 	name := StandingRule + s.Name
 	d.Verdict = floodmark.Allow

@@ -21,9 +21,9 @@ import (
 // changes only by [State.Apply]; the zero State is a session that was not opened.
 type State struct {
 	Agent string `json:"agent,omitempty"`
-	// Parent is the session that began this one, Root the one that began the first
-	// of its parents if that is another; Inherited is how many sources it
-	// brought along, Children the sessions this one began.
+	// Parent is the session that began this one. Root is the first of its ancestors, if that is not
+	// Parent. Inherited is how many sources Parent handed on. Children are the sessions that this
+	// one began.
 	Parent    floodmark.SessionID   `json:"parent,omitempty"`
 	Root      floodmark.SessionID   `json:"root,omitempty"`
 	Inherited floodmark.NodeID      `json:"inherited,omitempty"`
@@ -33,8 +33,8 @@ type State struct {
 	Project   string                `json:"project,omitempty"`
 	Home      string                `json:"home,omitempty"`
 	PushesTo  floodmark.Digest      `json:"pushesTo,omitzero"`
-	Key       string                `json:"key,omitempty"`    // names the key it was born with
-	Commit    string                `json:"commit,omitempty"` // that was checked out when it began
+	Key       string                `json:"key,omitempty"`    // the name of the key it began with
+	Commit    string                `json:"commit,omitempty"` // the commit that was checked out when it began
 	Policy    floodmark.Digest      `json:"policy,omitzero"`
 	Catalog   floodmark.Digest      `json:"catalog,omitzero"`
 
@@ -43,22 +43,22 @@ type State struct {
 	Stopped bool `json:"stopped,omitempty"` // the turn was ended by a rule
 	rounds.Count
 
-	// Spelled is what requests could have told by what was chosen in them since private
-	// data was read, in bits. A child gets half of what is left of it, so for either
-	// of the two every bit counts twice from then on: Halved is how often the parents did.
+	// Spelled is how many bits requests could have told, since private data was read, by what was
+	// chosen in them. A child gets half of what is left, so every later bit counts twice in both
+	// sessions. Halved is how often that had happened when this session began.
 	Spelled int `json:"spelled,omitempty"`
 	Halved  int `json:"halved,omitempty"`
 
-	// Unseen says that a call ran in it without being allowed.
+	// Unseen says that a call ran in this session without being allowed.
 	Unseen bool `json:"unseen,omitempty"`
 
 	Ledger provenance.Ledger `json:"ledger"`
-	// Owner are the owner's own words, for the auditor and for what was stated;
-	// Said are the turns in which they said each.
+	// Owner are the owner's own messages, for the auditor and for the stated values. Said are the
+	// turns of these messages, in the same order.
 	Owner []string `json:"owner,omitempty"`
 	Said  []int    `json:"said,omitempty"`
-	// TurnBegan is how many of these there were when the turn began, and
-	// LastTurnBegan when the one before did.
+	// TurnBegan is how many messages Owner had when the turn began, and LastTurnBegan how many when
+	// the turn before it began.
 	TurnBegan     int `json:"turnBegan,omitempty"`
 	LastTurnBegan int `json:"lastTurnBegan,omitempty"`
 
@@ -67,9 +67,9 @@ type State struct {
 	Context  *Context             `json:"context,omitempty"`
 	Proposed []floodmark.Proposed `json:"proposed,omitempty"`
 
-	// Written are writes of whole files that are not known to be done. Carried
-	// are contents that came here through artifacts, Offered sources of what
-	// could not be loaded: the owner may vouch for them.
+	// Written are writes of whole files that are not known to be done. Carried are contents that
+	// came here through artifacts: the owner may vouch for them in another session. Offered are
+	// sources of what could not be loaded: the owner may vouch for them here.
 	Written []floodmark.ArtifactWritten `json:"written,omitempty"`
 	// Wrote are the newest files this session wrote, Writes how many writes there were.
 	Wrote   []Wrote            `json:"wrote,omitempty"`
@@ -77,22 +77,22 @@ type State struct {
 	Carried []floodmark.Digest `json:"carried,omitempty"`
 	Offered []floodmark.Source `json:"offered,omitempty"`
 
-	// Stands are the folders besides the project in which a command may have left its
-	// shell; an unknown one is empty.
+	// Stands are the folders besides the project in which a command may have left its shell. An
+	// unknown folder is the empty string.
 	Stands []string `json:"stands,omitempty"`
 
 	// Refused are the calls of this turn that were not let through.
 	Refused []Refused `json:"refused,omitempty"`
-	// Running are calls of servers' tools that were let through and gave no result
-	// yet, and those that a gateway met.
+	// Running are the calls of servers' tools that were let through and have no result yet, and the
+	// calls that a gateway matched.
 	Running []Running `json:"running,omitempty"`
 	// Let are the newest calls that were let through, for callers that ask again.
 	Let []Let `json:"let,omitempty"`
 
 	Book approval.Book `json:"book"`
 
-	// Pauses are those this session was told of. In the monitor's own session
-	// they are all that the owner wants, one for each session and one for all.
+	// Pauses are the pauses this session was told of. In the monitor's own session they are all
+	// pauses that the owner wants: at most one for each session, and one for all sessions.
 	Pauses []floodmark.Pause `json:"pauses,omitempty"`
 
 	stated language.Stated // folded from Owner
@@ -105,7 +105,7 @@ type Refused struct {
 	Args floodmark.Digest  `json:"args"`
 }
 
-// A Context is what a model call was made in.
+// A Context says what a session had seen when it made a model call.
 type Context struct {
 	Mark   floodmark.Label   `json:"mark"`
 	Levels provenance.Levels `json:"levels"`
@@ -116,7 +116,7 @@ type Context struct {
 	Answered bool `json:"answered,omitempty"`
 }
 
-// The limits of a state: a turn that passes them keeps only the newest.
+// The most calls of one turn that a state keeps. If there are more, it keeps the newest.
 const (
 	maxProposed = 256
 	maxRefused  = 256
@@ -217,8 +217,7 @@ func (s *State) apply(f floodmark.Fact) error {
 	return nil
 }
 
-// ranUnseen reports whether an incident says that something ran without being
-// allowed. The others say nothing of what the agent did.
+// ranUnseen reports whether an incident says that something ran without being allowed.
 func ranUnseen(kind string) bool {
 	switch kind {
 	case "unmediated-call", "refused-call-ran", "unseen-session", "box-not-used":
@@ -399,7 +398,7 @@ func (s *State) decided(f floodmark.ActionDecided) {
 	}
 }
 
-// share is how often what may still be told was halved.
+// share returns how often what this session may still tell was halved.
 func (s *State) share() int { return min(s.Halved+len(s.Children), maxHalved) }
 
 // changed tells the book of an allowed call.
@@ -474,10 +473,9 @@ func last[T any](list []T, n int) []T {
 	return list
 }
 
-// Forgotten returns the state of a session whose facts were erased when it
-// stood at mark. It is open and has one source of unknown origin at that mark:
-// what was read is forgotten, that it was not believed is not. No value of it
-// is stated any more, no grant is left and no question is open.
+// Forgotten returns the state of a session whose facts were erased when its mark was mark. The
+// session is open and has one source of unknown origin with that label: it forgets what was read,
+// but not how little that was trusted. It has no stated values, no grants and no open questions.
 func Forgotten(mark floodmark.Label) *State {
 	if !mark.Valid() {
 		mark = floodmark.Label{}

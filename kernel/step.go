@@ -23,14 +23,14 @@ type Rules struct {
 	Catalog *catalog.Catalog
 	// Gates are the verifiers of the program's settings, beside the policy's.
 	Gates verify.Gates
-	// secrets tell secrets from other text. Without them every text is one.
+	// secrets tell secrets from other text. Without them every text is taken for a secret.
 	secrets secret.Rules
-	// words are those with which owners ask. Without them no text is a request.
+	// words are the words with which owners ask. Without them no text is a request.
 	words *language.Lexicon
 }
 
-// NewRules returns rules to decide by. Only these can tell a secret from other
-// text: for Rules made otherwise every text is a secret.
+// NewRules returns rules to decide by. Rules that were made otherwise take every text for a secret
+// and none for a request.
 func NewRules(p *policy.Policy, c *catalog.Catalog) Rules {
 	return Rules{Policy: p, Catalog: c, secrets: secret.NewRules(), words: language.NewLexicon()}
 }
@@ -44,9 +44,9 @@ type Input struct {
 	// Code and Ticket name a question, if one has to be asked.
 	Code   string
 	Ticket floodmark.TicketID
-	// Key is the session's, and KeyName its name: it proves codes and hides the
-	// index. Others are the tenant's other keys, Also those of them that something
-	// in Index is under.
+	// Key is the session's key: it proves codes and hides the index. KeyName is its name. Others
+	// are the tenant's other keys. Also are those of the other keys under which something in Index
+	// was hidden.
 	Key     provenance.Key
 	KeyName string
 	Others  []provenance.RingKey
@@ -64,14 +64,14 @@ type Input struct {
 	// Altered is what was found on the disk after a call, at after_tool_call;
 	// nil if the disk was not looked at.
 	Altered *Altered
-	// Disk is that of the machine the agent runs on; nil if it cannot be read.
+	// Disk is the disk of the machine the agent runs on; nil if it cannot be read.
 	Disk Disk
-	// Pause is the one the owner wants to hold for this session now. The zero
-	// Pause is none, and everything is enforced.
+	// Pause is the pause that the owner wants in effect for this session now. With the zero Pause
+	// everything is enforced.
 	Pause floodmark.Pause
 }
 
-// An Output is what must be written down, then what may be answered.
+// An Output holds the facts to write down, and the reply that may be given once they are written.
 type Output struct {
 	Facts []floodmark.Fact
 	Reply hook.Reply
@@ -82,19 +82,19 @@ type Output struct {
 	// Case is set with an Audit verdict: what to ask the auditor. The answer
 	// comes back through [Opine].
 	Case *audit.Case
-	// Verify is set with an allowed call that gates outside must agree to
-	// first: it may not proceed yet. Their answers come back through [Verify].
+	// Verify is set if gates outside must agree to an allowed call: the call may not proceed yet.
+	// The answers of the gates come back through [Verify].
 	Verify *Asking
 	// Indexed is content whose tokens belong into the index, in one commit with
 	// the facts.
 	Indexed []Indexed
-	// Artifacts are this session's words on what it leaves behind, each instead
-	// of its former one, and Gone the words that hold no longer, in one commit
+	// Artifacts are this session's records of what it leaves behind. Each replaces the session's
+	// former record of that artifact. Gone are the records to remove. Both belong into one commit
 	// with the facts.
 	Artifacts []floodmark.Artifact
 	Gone      []Gone
-	// Watch is the folder in which an allowed call runs code whose changes
-	// carry what the session has seen. A caller that can look reports them.
+	// Watch is the folder in which an allowed call runs code. What changes there carries what the
+	// session has seen, so a caller that can look at the disk reports the changes.
 	Watch string
 	// Forks are sessions begun by this one, with their first facts.
 	Forks []Fork
@@ -135,8 +135,8 @@ func Step(s *State, r Rules, in Input) (Output, error) {
 	return st.out, nil
 }
 
-// step is one event being worked on. Facts are applied to a scratch copy of
-// what a later part of the same event needs: the number of nodes and the mark.
+// step is one event being worked on. Its facts are not applied to s; node, mark and more hold what
+// a later part of the same event needs of them.
 type step struct {
 	s    *State
 	r    Rules
@@ -146,23 +146,23 @@ type step struct {
 	node floodmark.NodeID // the next free node
 	mark floodmark.Label  // the mark with this event's sources
 	more provenance.Levels
-	// heeded is how many facts say what the owner said in other sessions, and
-	// brought what nodes of this event are worth that are in no ledger yet.
+	// heeded is how many facts say what the owner said in other sessions. brought holds the labels
+	// of nodes that this event adds and no ledger has yet.
 	heeded  int
 	brought map[floodmark.NodeID]floodmark.Label
 	lying   map[string]floodmark.Digest // files that were looked at; see asItLies
 	hoards  map[string]Hoard
 	loading bool // the call being judged would load what the owner may vouch for
-	// pause is the one that holds at this event, zero if none does; paused says
-	// that the facts say so.
+	// pause is the pause in effect at this event, zero if there is none. paused says that notePause
+	// was called.
 	pause  floodmark.Pause
 	paused bool
-	// hosts are what the box of the call being judged would let it reach, and hostsBy by
-	// which grant.
+	// hosts are the hosts that the box of the call being judged would let it reach. hostsBy is the
+	// grant that lets it.
 	hosts   []string
 	hostsBy floodmark.TicketID
-	// mirror says that this box is given what its project has pinned, tried that the call is
-	// tried there without what it would fetch.
+	// mirror says that this box gets the packages its project has pinned. tried says that the call
+	// is tried in this box without what it would fetch.
 	mirror, tried bool
 }
 
