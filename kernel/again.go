@@ -10,8 +10,7 @@ import (
 	"github.com/floodmark/floodmark/report"
 )
 
-// ErrUndecided says that the decision that led to a question is not among those
-// that were given.
+// ErrUndecided says that the given decisions do not contain the one that led to a question.
 var ErrUndecided = errors.New("the decision that led to it was not found")
 
 // Again asks an open question once more, with a new code: the old one was known

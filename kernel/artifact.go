@@ -10,19 +10,19 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// Artifacts say what sessions left behind. It is asked by key, on demand.
+// Artifacts look up what sessions left behind, by key and on demand.
 type Artifacts interface {
-	// Find returns every session's word on these artifacts.
+	// Find returns every session's record of these artifacts.
 	Find(refs []floodmark.ArtifactRef) []Kept
 }
 
-// A Kept is one session's word on an artifact.
+// A Kept is one session's record of an artifact.
 type Kept struct {
 	Version floodmark.ArtifactVersion
 	floodmark.Artifact
 }
 
-// A Gone is a word that another has taken in, or that holds no longer.
+// A Gone names a record that another one has taken in, or that is out of date.
 type Gone struct {
 	Ref     floodmark.ArtifactRef
 	Version floodmark.ArtifactVersion
@@ -34,7 +34,7 @@ const (
 	maxAncestors     = 32  // folders above a path
 	maxBelow         = 128 // artifacts below a folder that are kept by name
 	maxWritten       = 64  // writes a session remembers until they are done
-	maxCarried       = 256 // contents a session looks up the owner's word on
+	maxCarried       = 256 // contents for which a session looks up whether the owner vouched
 	maxOffered       = 16  // sources of what could not be loaded
 	maxWrote         = 256 // files a session wrote, for what it may run later
 )
@@ -60,8 +60,8 @@ func refOf(k floodmark.ArtifactKind, p string) floodmark.ArtifactRef {
 	return floodmark.ArtifactRef{Kind: k, Name: catalog.FoldPath(p)}
 }
 
-// pathRef returns the artifact that a path of a call stands for: a file, or all
-// below a folder. For a pattern that the shell matches it is the folder.
+// pathRef returns the artifact that a path of a call stands for: a file, or all below a folder. A
+// pattern stands for all below the folder before its first wildcard.
 func pathRef(p string) floodmark.ArtifactRef {
 	if dir, ok := strings.CutSuffix(p, "/**"); ok {
 		return treeRef(path.Clean(dir + "/"))
@@ -82,9 +82,8 @@ func ancestors(p string) []string {
 	return list
 }
 
-// onPath returns the words that count for a path: on the file itself, on all
-// that is below it, and on the folders it is in unless the file was written as
-// a whole since.
+// onPath returns the records that apply to a path: those of the file, of all below it, and of the
+// folders it is in. A folder's record is left out if the file was written as a whole after it.
 func (st *step) onPath(p string) []Kept {
 	if st.in.Artifacts == nil || !path.IsAbs(p) && !strings.Contains(p, ":/") {
 		return nil
@@ -123,14 +122,14 @@ func order(ref floodmark.ArtifactRef) int {
 	return 0
 }
 
-// A carried is some words with what the owner says of their sources.
+// A carried is some records with what the owner vouched for among their sources.
 type carried struct {
 	kept    []Kept
 	vouched map[floodmark.Digest]floodmark.Vouch
 	lying   map[string]floodmark.Digest // see [step.asItLies]
 }
 
-// weigh looks up the owner's last word on everything in the given words.
+// weigh looks up what the owner last said of everything in the given records.
 func (st *step) weigh(kept []Kept) carried {
 	c := carried{kept: kept}
 	var want []floodmark.Digest
@@ -144,8 +143,8 @@ func (st *step) weigh(kept []Kept) carried {
 	return c
 }
 
-// asItLies returns the digest of a file of little trust as it is on disk now: the owner
-// may have been shown it in that state. It is zero for anything else.
+// asItLies returns the digest of a file of little trust as it is on disk now, because the owner may
+// have vouched for the file in that state. It is zero for anything else.
 func (st *step) asItLies(k Kept) floodmark.Digest {
 	if k.Ref.Kind != floodmark.FileArtifact || st.in.Disk == nil || provenance.SetLabel(k.Sources).Trust >= floodmark.Local {
 		return floodmark.Digest{}
@@ -159,9 +158,9 @@ func (st *step) asItLies(k Kept) floodmark.Digest {
 	return st.lying[k.Ref.Name]
 }
 
-// sources returns what the words carry: for each word its sources, with the word as
-// the way they came. A word on exactly what the owner vouched for carries none. A file
-// that they were shown is trusted like their own, and stays as private as it was.
+// sources returns the sources of the records, each with its record as the way it came. A record
+// whose content the owner vouched for has none. If they vouched for a file as it is on disk, its
+// sources are trusted like the owner's own, and stay as private as they were.
 func (c carried) sources() []floodmark.Source {
 	var list []floodmark.Source
 	for _, k := range c.kept {
@@ -179,7 +178,7 @@ func (c carried) sources() []floodmark.Source {
 	return list
 }
 
-// label returns the label of the words now.
+// label returns the joined label of the records, with what the owner vouched for.
 func (c carried) label() floodmark.Label {
 	l := floodmark.Clean()
 	for _, s := range c.sources() {

@@ -18,9 +18,9 @@ const (
 	maxLoadSources = 3
 )
 
-// loads finds out what a call would run or load that is worth less than the
-// owner's own work, and than what the session has seen anyway. It is judged below
-// that. What others left there is noted.
+// loads finds out what a call would run or load that has a lower label than the owner's own work
+// and than the mark. The call is judged below that label. For a run, Others stands for the versions
+// of what others left there.
 func (st *step) loads(j *judged, mark floodmark.Label) {
 	tells := j.basis.Network && len(j.use.Reads) > 0
 	if !tells && !slices.Contains(j.action.Effects, floodmark.Run) && len(j.use.Loads)+len(j.use.Hooks)+len(j.use.Repositories) == 0 {
@@ -67,8 +67,8 @@ func (st *step) loads(j *judged, mark floodmark.Label) {
 	j.basis.Loads = list
 }
 
-// leaking returns the files that a line reads and may tell to the host it reaches: they
-// count, with how private they are, as if they had been read before.
+// leaking returns the files more private than the mark that a line reads and may send to the host
+// it reaches. The call is judged as if they had been read before.
 func (st *step) leaking(reads []string, tells bool, mark floodmark.Label) (list []floodmark.Load) {
 	for _, p := range reads {
 		l := st.weigh(st.onPath(p)).label().Join(st.lies(strings.TrimSuffix(p, "/**")))
@@ -79,9 +79,9 @@ func (st *step) leaking(reads []string, tells bool, mark floodmark.Label) (list 
 	return list
 }
 
-// sent returns what a push takes along, if it lowers the mark: the session may not have read it yet.
-// What was left in the checkout counts even where it is gone, since a commit may hold it.
-// Whose the checkout is counts too; an unknown folder counts as a stranger's.
+// sent returns the checkouts that a push sends, if they lower the mark: the session may not have
+// read them yet. Records of files that are gone are included, since a commit may contain the files.
+// So is the trust of the repository; an unknown folder is taken for a stranger's.
 func (st *step) sent(j *judged, mark floodmark.Label) (list []floodmark.Load) {
 	if !slices.Contains(j.action.Effects, floodmark.Send) {
 		return nil
@@ -107,7 +107,7 @@ func (st *step) sent(j *judged, mark floodmark.Label) (list []floodmark.Load) {
 	return list
 }
 
-// tree returns the checkout around a folder, or the folder: a push takes all of it along.
+// tree returns the checkout around a folder, or the folder: a push may send all that is in it.
 func (st *step) tree(dir string) string {
 	dir = st.resolved([]string{dir})[0]
 	if st.in.Disk != nil {
@@ -118,12 +118,13 @@ func (st *step) tree(dir string) string {
 	return dir
 }
 
-// A yes to a run is a yes to what it loads, as that is on disk. What a program
-// loads in turn is unknown, so everything counts that it could reach without
-// being told: all but scratch folders it has nothing to do with.
+// An approval of a run covers what the run loads, as that is on disk. What a program loads in turn
+// is unknown, so the approval depends on all that the program could find by itself: everything but
+// scratch folders that the run does not name.
 
-// versions names what a run would load: the writes of sessions below Local, and the
-// files on its line as they are on disk.
+// versions returns words that change with what a run would load: what other sessions below Local
+// left, where the shell may be, what this session wrote, and the files on the line as they are on
+// disk.
 func (st *step) versions(t *touch) (list []string) {
 	for _, p := range append(slices.Clone(t.loads), t.hooks...) {
 		for _, k := range st.acting(p) {
@@ -157,9 +158,9 @@ func loadDigest(versions []string) floodmark.Digest {
 	return floodmark.DigestOf("loads\x00" + strings.Join(versions, "\x00"))
 }
 
-// reaches reports whether a run may load what lies at a path. A program looks for
-// code beside its files and in all folders above: only scratch that it does not
-// name is out of reach.
+// reaches reports whether a run may load the file at a path. A program looks for code beside its
+// files and in all folders above, so only a file is out of reach that has no top folder in common
+// with what the run names, the home or the project.
 func (st *step) reaches(t *touch, name string) bool {
 	_, _, asked := st.r.Catalog.Guards(name, false, st.places())
 	return t.runs == "" || len(asked) > 0 || slices.ContainsFunc(slices.Concat(t.loads, t.hooks, []string{t.runs, st.s.Home, st.s.Project}), func(p string) bool {
@@ -167,14 +168,14 @@ func (st *step) reaches(t *touch, name string) bool {
 	})
 }
 
-// under reports whether a path is a folder, or lies in it.
+// under reports whether a path is a folder, or is in it.
 func under(p, folder string) bool {
 	return p == folder || strings.HasPrefix(p, strings.TrimSuffix(folder, "/")+"/")
 }
 
-// load returns the label of running what is at a path. It joins what was left
-// there and, unless a session is known to have written all of it, the place.
-// The place of a guessed path does not count.
+// load returns what running the file at a path would load. Its label joins the records of the path
+// with the label of the place. The place is left out if the path was guessed, is the system's, or
+// has a record of the whole file.
 func (st *step) load(p string, known bool) floodmark.Load {
 	c := st.weigh(st.acting(p))
 	l := floodmark.Load{Artifact: pathRef(p), Label: c.label()}
@@ -188,7 +189,7 @@ func (st *step) load(p string, known bool) floodmark.Load {
 	return l
 }
 
-// fromRepository lowers a load by the repository of others that a place lies in.
+// fromRepository lowers a load by the repository of others that a place is in.
 func (st *step) fromRepository(l *floodmark.Load, place string) {
 	for _, n := range st.repository(place) {
 		l.Label.Trust = min(l.Label.Trust, n.worth)
@@ -196,10 +197,9 @@ func (st *step) fromRepository(l *floodmark.Load, place string) {
 	}
 }
 
-// outside returns what sessions below Local left outside of the project where a
-// program finds code by itself: at home, around the project, among the programs
-// of the system. Which of it a run loads is not known, so all of it counts, under
-// any name.
+// outside returns what sessions below Local left outside of the project where programs find code by
+// themselves: at home, around the project, among the programs of the system. Which of these files a
+// run loads is not known, so all are returned, under any name.
 func (st *step) outside() carried {
 	project := strings.TrimSuffix(catalog.FoldPath(st.s.Project), "/")
 	var refs, below []floodmark.ArtifactRef
@@ -223,10 +223,10 @@ func (st *step) outside() carried {
 	return c
 }
 
-// only returns one of the words, with what the owner says of them.
+// only returns one of the records, with what the owner says of it.
 func (c carried) only(k Kept) carried { c.kept = []Kept{k}; return c }
 
-// named returns the words as loads. Loads count as public: only a read makes them private.
+// named returns the records as loads. Loads are public: only a read of them makes them private.
 func (c carried) named() (list []floodmark.Load) {
 	for _, k := range c.kept {
 		l := floodmark.Label{Trust: c.only(k).label().Trust, Secrecy: floodmark.Public}
@@ -235,13 +235,13 @@ func (c carried) named() (list []floodmark.Load) {
 	return list
 }
 
-// acting returns the words on a path that count when it is run. Commits do not:
-// they are pushed, and nothing runs them.
+// acting returns the records that apply to a path when it is run. Commits are left out: they are
+// pushed, and nothing runs them.
 func (st *step) acting(p string) []Kept {
 	return slices.DeleteFunc(st.there(st.onPath(p)), func(k Kept) bool { return ofGit(k.Ref) })
 }
 
-// there returns the words on what is still on the disk: nothing else can be run or read.
+// there returns the records of what is still on disk: nothing else can be run or read.
 func (st *step) there(kept []Kept) []Kept {
 	return slices.DeleteFunc(kept, func(k Kept) bool {
 		return st.in.Disk != nil && onDisk(k.Ref.Kind) && !ofGit(k.Ref) && st.in.Disk.Missing(k.Ref.Name)
@@ -257,8 +257,7 @@ func (st *step) roams(j *judged) string {
 	return st.resolved([]string{st.places().Clean(st.s.Project, "")})[0]
 }
 
-// worst adds the least trusted sources of some words to a list, for a person
-// to read.
+// worst adds the least trusted sources of some records to a list, for a person to read.
 func (c carried) worst(list []floodmark.Source) []floodmark.Source {
 	all := c.sources()
 	slices.SortStableFunc(all, func(a, b floodmark.Source) int { return cmp.Compare(c.worth(a).Trust, c.worth(b).Trust) })
@@ -270,8 +269,9 @@ func (c carried) worst(list []floodmark.Source) []floodmark.Source {
 	return list
 }
 
-// hooked are the files that a command obeys by itself and that were put there by something worth less
-// than the owner's own work: git, and a box, bring no hooks from elsewhere into its own folder, but other files.
+// hooked returns the files that a command obeys by itself and that something below Local put there.
+// In git's own folder, a record that spares this folder is left out: git and boxes bring no hooks
+// into it.
 func (st *step) hooked(paths []string) []floodmark.Load {
 	var list []floodmark.Load
 	for _, p := range paths {
@@ -287,11 +287,10 @@ func (st *step) hooked(paths []string) []floodmark.Load {
 	return list
 }
 
-// inGit reports a path in the folder that git keeps for itself.
+// inGit reports whether a path is in the folder that git keeps for itself.
 func inGit(p string) bool { return strings.Contains(p+"/", "/.git/") }
 
-// runsHooks returns the effects of a call that would run these hooks of others:
-// it runs their code, whatever else it does.
+// runsHooks returns the effects of a call that would run these hooks of others. It includes Run.
 func runsHooks(effects []floodmark.Effect, hooks []floodmark.Load) []floodmark.Effect {
 	if len(hooks) == 0 || slices.Contains(effects, floodmark.Run) {
 		return effects

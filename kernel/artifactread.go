@@ -51,8 +51,8 @@ func (st *step) withCarried(j *judged) []floodmark.NodeID {
 	return slices.Compact(inputs)
 }
 
-// steered are what a program that runs may say after: all that is here and believed
-// less than the owner's own work, and what it may have loaded from elsewhere.
+// steered returns the nodes of what a running program may repeat: all that is live and trusted
+// below Local, and what the program may have loaded from outside of the project.
 func (st *step) steered(j *judged) (nodes []floodmark.NodeID) {
 	for src := range st.s.Ledger.Sources() {
 		if st.s.Ledger.Live(src.Node) && src.Own().Trust < floodmark.Local {
@@ -67,8 +67,8 @@ func (st *step) steered(j *judged) (nodes []floodmark.NodeID) {
 	return nodes
 }
 
-// inBoxes reports whether a box may show what lies at a path outside of the project: it shows
-// the system and, of the home, where toolchains lie: folders with a dot, «go» and «sdk».
+// inBoxes reports whether a box may show a path outside of the project. A box shows the system and
+// the folders of the home with toolchains: those with a dot, «go» and «sdk».
 func (st *step) inBoxes(name string) bool {
 	at := st.resolved([]string{st.s.Home, st.s.Project})
 	home, project := catalog.FoldPath(at[0]), catalog.FoldPath(at[1])
@@ -78,8 +78,8 @@ func (st *step) inBoxes(name string) bool {
 		slices.ContainsFunc(append(catalog.SystemFolders(), "/lib32", "/libx32", "/opt", "/etc", "/home/linuxbrew"), func(dir string) bool { return under(name, catalog.FoldPath(dir)) })
 }
 
-// carry brings the sources of what was left behind into the session and
-// returns their nodes. A source that is here already is not brought again.
+// carry adds the sources of what was left behind to the session and returns their nodes. A source
+// that the session has already is not added again.
 func (st *step) carry(ref floodmark.ArtifactRef, kept []Kept) []floodmark.NodeID {
 	if len(kept) == 0 {
 		return nil
@@ -90,7 +90,7 @@ func (st *step) carry(ref floodmark.ArtifactRef, kept []Kept) []floodmark.NodeID
 	for _, s := range c.sources() {
 		together := ref.Kind == floodmark.ServerArtifact
 		if !together && s.Own().Trust >= floodmark.Local && s.Own().Secrecy >= floodmark.Internal {
-			continue // no file is worth more
+			continue // no file has a better label
 		}
 		n, known := st.have(s, f.Sources)
 		if !known && !together && st.own(s) {
@@ -112,8 +112,8 @@ func (st *step) carry(ref floodmark.ArtifactRef, kept []Kept) []floodmark.NodeID
 	return nodes
 }
 
-// own reports whether a source is only a joined part of what this session has
-// seen: it is here, and lowers nothing.
+// own reports whether a source is only a joined part of what this session has seen: it came through
+// a record of the session's own, and lowers nothing.
 func (st *step) own(s floodmark.Source) bool {
 	return len(s.Via) == 1 && s.Via[0].Session == st.ev.Session && st.mark.AtLeastAsSafe(s.Own())
 }
@@ -133,7 +133,7 @@ func (st *step) have(s floodmark.Source, fresh []floodmark.Source) (floodmark.No
 	return st.s.Ledger.Same(&s)
 }
 
-// trusted writes down where the owner vouched for what comes in.
+// trusted writes down for which of the sources that come in the owner vouched elsewhere.
 func (st *step) trusted(c carried, sources []floodmark.Source) {
 	words := map[floodmark.Digest]Kept{}
 	var digests []floodmark.Digest
@@ -150,7 +150,7 @@ func (st *step) trusted(c carried, sources []floodmark.Source) {
 	}
 }
 
-// bring takes sources of other sessions into account.
+// bring adds the labels of another session's sources to the mark.
 func (st *step) bring(f floodmark.ArtifactRead) {
 	if st.brought == nil {
 		st.brought = map[floodmark.NodeID]floodmark.Label{}
@@ -168,7 +168,7 @@ func (st *step) bring(f floodmark.ArtifactRead) {
 	st.node += floodmark.NodeID(len(f.Sources))
 }
 
-// endorsements returns what the owner vouches for, with what this event took in.
+// endorsements returns what the owner vouches for, including what this event wrote down.
 func (st *step) endorsements() []floodmark.Endorsed {
 	list := st.s.Ledger.Endorsements()
 	for _, f := range st.out.Facts {
@@ -212,8 +212,8 @@ type Wrote struct {
 	N   int                   `json:"n"`
 }
 
-// wrote numbers a write. Of the oldest it is forgotten where they were: they count
-// as everywhere.
+// wrote numbers a write. Beyond the limit, the path of the oldest is forgotten and it is taken to
+// be anywhere.
 func (s *State) wrote(ref floodmark.ArtifactRef) {
 	s.Writes++
 	s.Wrote = append(slices.DeleteFunc(s.Wrote, func(w Wrote) bool { return w.Ref == ref }), Wrote{Ref: ref, N: s.Writes})
@@ -223,12 +223,12 @@ func (s *State) wrote(ref floodmark.ArtifactRef) {
 	}
 }
 
-// onDisk reports artifacts that a program could load.
+// onDisk reports whether a program could load artifacts of a kind.
 func onDisk(k floodmark.ArtifactKind) bool {
 	return k == floodmark.FileArtifact || k == floodmark.TreeArtifact || k == floodmark.FolderArtifact
 }
 
-// carry remembers contents whose endorsement elsewhere counts here.
+// carry remembers contents for which the owner may vouch in another session.
 func (s *State) carry(sources []floodmark.Source) {
 	for _, src := range sources {
 		if !src.Digest.IsZero() && !slices.Contains(s.Carried, src.Digest) {
@@ -252,8 +252,8 @@ func (s *State) offer(f floodmark.ActionDecided) {
 	}
 }
 
-// carriedBy brings what content carries that comes in by itself: a file a
-// session wrote, or a text one handed on. What the owner types is theirs.
+// carriedBy adds the sources of content that comes in without a call: a file that a session wrote,
+// or a text that a session handed on. What the owner types has none.
 func (st *step) carriedBy(o floodmark.Origin, d floodmark.Digest) []floodmark.NodeID {
 	var nodes []floodmark.NodeID
 	if o.Kind == floodmark.FromFile && o.Place != "" {
@@ -269,8 +269,8 @@ func (st *step) carriedBy(o floodmark.Origin, d floodmark.Digest) []floodmark.No
 	return slices.Compact(nodes)
 }
 
-// fileLabel is what a file is worth that an agent loads by itself: never more
-// because of its name, and as much as any file where it lies.
+// fileLabel returns the label of a file that an agent loads by itself: that of its origin or, if
+// the file is in the project, that of any file there.
 func (st *step) fileLabel(o floodmark.Origin) floodmark.Label {
 	l := st.r.Policy.Classify(o)
 	if o.Place == "" || l.Trust >= floodmark.Local || st.s.Project == "" {
@@ -284,8 +284,8 @@ func (st *step) fileLabel(o floodmark.Origin) floodmark.Label {
 	return l
 }
 
-// instructed brings what sessions left where this agent loads it by itself, whether or not
-// it tells us: above some paths, in its own folders at home and, where it begins, below.
+// instructed adds what sessions left in files that this agent loads by itself, whether or not it
+// tells us: above some paths, in its own folders at home and, if a session begins, below the paths.
 func (st *step) instructed(begins bool, paths ...string) (nodes []floodmark.NodeID) {
 	if st.in.Artifacts == nil || strings.Join(paths, "") == "" {
 		return nil
@@ -314,13 +314,13 @@ func (st *step) instructed(begins bool, paths ...string) (nodes []floodmark.Node
 	return nodes
 }
 
-// instructs reports whether a file is called as instructions are, or hides outside of the project.
+// instructs reports whether a file instructs an agent by its name, or runs by itself.
 func (st *step) instructs(p string) bool {
 	_, instructs := st.r.Catalog.Where(p, catalog.Places{Project: cmp.Or(st.s.Project, st.ev.Project), Home: cmp.Or(st.s.Home, st.ev.Home)})
 	return instructs
 }
 
-// elsewhere are what a call reads outside of the project, and where it leaves its shell.
+// elsewhere returns the paths outside of the project that a call reads or leaves its shell in.
 func (st *step) elsewhere(j *judged, reads []string) (list []string) {
 	for _, dir := range besides(j.basis.Moved, st.s.Project) {
 		reads = append(slices.Clip(reads), st.places().Clean(dir, "")+"/*")
@@ -333,7 +333,7 @@ func (st *step) elsewhere(j *judged, reads []string) (list []string) {
 	return list
 }
 
-// worksIn tells where an agent works: at a path, and in the repository around that.
+// worksIn tells r where an agent works: at a path, and in the repository around that path.
 func (st *step) worksIn(r *instructions.Reader, p string, begins bool) {
 	there := st.resolved([]string{p})[0]
 	if r.Pass(p, there); begins && p != "" {
@@ -349,8 +349,8 @@ func (st *step) worksIn(r *instructions.Reader, p string, begins bool) {
 	}
 }
 
-// late brings what was left behind between a call and its result: another
-// session may have written what this one was about to read.
+// late adds what was left behind between a call and its result, because another session may have
+// written what this one was about to read.
 func (st *step) late(c hook.Call) floodmark.Label {
 	l := floodmark.Clean()
 	leaves, err := c.Leaves()
@@ -372,7 +372,7 @@ func (st *step) late(c hook.Call) floodmark.Label {
 	return l
 }
 
-// classified is what a call is, without what follows from it.
+// classified returns what a call is, without what follows from it.
 func (st *step) classified(c hook.Call, leaves []hook.Leaf) judged {
 	ref := st.ref(c.Server, c.Name)
 	j := judged{leaves: leaves, use: st.r.Catalog.Classify(ref, leaves, c.Hints, st.places())}

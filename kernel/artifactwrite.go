@@ -19,15 +19,15 @@ const minText = 16
 type Altered struct {
 	// Paths were changed since the call was let through.
 	Paths []string
-	// Whole says that all of the folder was looked at, so nothing else was.
+	// Whole says that all of the folder was looked at, so nothing else was changed.
 	Whole bool
 }
 
 // CallID names a call, also one that its agent gave no name.
 func CallID(c hook.Call) floodmark.CallID { return callID(c) }
 
-// leave notes what an allowed call leaves behind: it carries what the session
-// has seen before its result, and what the call read.
+// leave records what an allowed call leaves behind, with the sources of what the session saw before
+// its result and of what the call read.
 func (st *step) leave(j *judged, result floodmark.NodeID) {
 	if st.in.Artifacts == nil {
 		return
@@ -37,7 +37,7 @@ func (st *step) leave(j *judged, result floodmark.NodeID) {
 	}
 	t := st.touched(j)
 	if p := st.roams(j); p != "" && (j.decision.Reach == floodmark.Boxed || under(t.runs, st.s.Project)) {
-		t.runs = p // wherever in the project it stands, it may write anywhere there
+		t.runs = p // it may write anywhere in the project
 	} else if t.runs != "" {
 		t.runs = st.resolved([]string{t.runs})[0]
 	}
@@ -72,8 +72,8 @@ func (st *step) leave(j *judged, result floodmark.NodeID) {
 	w.Digest = floodmark.Digest{}
 	if t.runs != "" && provenance.SetLabel(set).Trust < floodmark.Local {
 		w.Artifact, w.Run = treeRef(t.runs), true
-		w.Whole = st.alone(w.Artifact)           // then it is gone once the disk was looked at
-		st.write(w, set, j.decision.Contained()) // no box moves in settings of git
+		w.Whole = st.alone(w.Artifact)           // if so, the record goes once the disk was looked at
+		st.write(w, set, j.decision.Contained()) // a box moves no settings of git into the project
 		st.out.Watch = t.runs
 	}
 	w.Whole, w.Run = false, false
@@ -83,8 +83,9 @@ func (st *step) leave(j *judged, result floodmark.NodeID) {
 	}
 }
 
-// takenIn are sources for what is put into files from a repository of others: from another checkout,
-// or by git from another revision, unless the commit that is checked out afterwards says so itself.
+// takenIn returns the sources of what a call puts into files from a repository of others: from
+// another checkout or, through git, from another revision. A revision that gets checked out is left
+// out, because the checkout itself says which commit it is at.
 func (st *step) takenIn(j *judged, reads []string) (list []floodmark.Source) {
 	var from []Checkout
 	if !j.use.Revisions.Moves {
@@ -103,8 +104,8 @@ func (st *step) takenIn(j *judged, reads []string) (list []floodmark.Source) {
 	return list
 }
 
-// lain are sources for what a command reads where content of others lies, or outside of the
-// project: what it writes from that is no better, and no less private, because it lies elsewhere now.
+// lain returns sources for the files that a command reads from folders of others or from outside of
+// the project: a copy of such a file is no more trusted, and no less private, than the file.
 func (st *step) lain(t *touch) []floodmark.Source {
 	if t.guessed || len(t.writes) == 0 {
 		return nil
@@ -138,8 +139,8 @@ func guessedTarget(j *judged, p string) bool {
 	return strings.Contains(path.Base(p), ".") && !slices.Contains(j.action.Effects, floodmark.Run)
 }
 
-// handedOn are the texts a call gives to another session or a later one. What
-// is sent to others comes back as theirs.
+// handedOn returns the texts a call gives to another session or a later one. What is sent to people
+// is left out, because it comes back as theirs.
 func handedOn(j *judged) []floodmark.ArtifactRef {
 	within := slices.Contains(j.action.Effects, floodmark.Admin)
 	for _, leaf := range j.leaves {
@@ -162,8 +163,8 @@ func textRef(d floodmark.Digest) floodmark.ArtifactRef {
 	return floodmark.ArtifactRef{Kind: floodmark.TextArtifact, Name: d.String()}
 }
 
-// spares reports a path that stands for names a shell matches or git puts into
-// its tree: the folder git keeps for itself is not among them.
+// spares reports whether a path is a pattern, of a shell or for what git puts into its tree, that
+// does not include the folder git keeps for itself.
 func spares(p string) bool {
 	i := strings.IndexAny(p, "*?[")
 	if i < 0 || strings.HasSuffix(p, "/**") {
@@ -173,8 +174,8 @@ func spares(p string) bool {
 	return first != '.' && first != '['
 }
 
-// write notes that something is about to be written from a set of sources, but what git keeps
-// for itself if that is spared. What was there stays in it until the call is known to be done.
+// write records that an artifact is about to be written from a set of sources; if spared, git's own
+// folder in it is not. The sources it had before stay until the call is known to be done.
 func (st *step) write(w floodmark.ArtifactWritten, set []floodmark.Source, spared bool) {
 	if slices.ContainsFunc(st.out.Artifacts, func(a floodmark.Artifact) bool { return a.Ref == w.Artifact }) {
 		return
@@ -209,7 +210,7 @@ func (st *step) write(w floodmark.ArtifactWritten, set []floodmark.Source, spare
 	st.enter(w.Artifact)
 }
 
-// folders returns the words on the folders that a file is in.
+// folders returns the versions of the records of the folders that a file is in.
 func (st *step) folders(ref floodmark.ArtifactRef) []floodmark.ArtifactVersion {
 	if ref.Kind != floodmark.FileArtifact {
 		return nil
@@ -225,7 +226,7 @@ func (st *step) folders(ref floodmark.ArtifactRef) []floodmark.ArtifactVersion {
 	return list
 }
 
-// lowers reports whether a set is worth less than what is already there.
+// lowers reports whether a set has a lower label than an artifact gets by its path alone.
 func (st *step) lowers(ref floodmark.ArtifactRef, set []floodmark.Source) bool {
 	l := provenance.SetLabel(set)
 	least := floodmark.Private
@@ -238,12 +239,12 @@ func (st *step) lowers(ref floodmark.ArtifactRef, set []floodmark.Source) bool {
 	return l.Trust < floodmark.Local || l.Secrecy < least
 }
 
-// vouches reports whether a file is worth more because a session wrote it as a whole than because of where it lies.
+// vouches reports whether a file that was written as a whole is trusted more than its place.
 func (st *step) vouches(w floodmark.ArtifactWritten) bool {
 	return w.Whole && w.Artifact.Kind == floodmark.FileArtifact && st.pathLabel(w.Artifact.Name).Trust < floodmark.Local
 }
 
-// enter notes an artifact with the folders above it, so that a read of a folder finds it.
+// enter lists an artifact in the records of the folders above it: reads of a folder find it.
 func (st *step) enter(ref floodmark.ArtifactRef) {
 	if ref.Kind != floodmark.FileArtifact && ref.Kind != floodmark.TreeArtifact {
 		return
@@ -265,13 +266,14 @@ func (st *step) enter(ref floodmark.ArtifactRef) {
 	}
 }
 
-// ours returns the words of this session.
+// ours returns the records of this session.
 func (st *step) ours(refs ...floodmark.ArtifactRef) []Kept {
 	return slices.DeleteFunc(slices.Clone(st.find(refs...)), func(k Kept) bool { return k.Version.Session != st.ev.Session })
 }
 
-// enterIn adds an artifact to this session's list of a folder. A list that is too long says that anything below
-// may be one: of all that is here, and of what was forgotten, whose sources a cleared context may not hold any more.
+// enterIn adds an artifact to this session's list of a folder. If the list is too long, one entry
+// is dropped. Anything below may then be that entry, so the folder gets the entry's sources, which
+// a cleared context may lack, and all that the session has seen.
 func (st *step) enterIn(folder floodmark.ArtifactRef, mine Kept, ref floodmark.ArtifactRef) {
 	at := slices.IndexFunc(st.out.Artifacts, func(a floodmark.Artifact) bool { return a.Ref == folder })
 	listed, all := mine.Below, mine.Sources
@@ -297,25 +299,25 @@ func (st *step) enterIn(folder floodmark.ArtifactRef, mine Kept, ref floodmark.A
 	st.out.Artifacts[at].Sources = provenance.MergeSets(st.out.Artifacts[at].Sources, all)
 }
 
-// outOfBox says that a call which had to run in a box, and was in none, may have written anything.
+// outOfBox records that a call which had to run in a box, but did not, may have written anything.
 func (st *step) outOfBox(call floodmark.CallID, n floodmark.NodeID) {
 	if st.s.Book.HadToBeBoxed(call) && st.ev.Box == nil && st.s.Project != "" {
 		st.write(floodmark.ArtifactWritten{Artifact: treeRef(st.s.Project), Call: call, Nodes: n}, st.s.Ledger.Set(n), false)
 	}
 }
 
-// settle looks at what a finished call has written as a whole: nothing older
-// is left in it, unless another writer changed it since.
+// settle takes in that a call is finished: the records of what it wrote as a whole lose their older
+// sources, unless another writer changed the artifact since.
 func (st *step) settle(call floodmark.CallID) {
 	refused := st.ev.Box != nil && st.ev.Box.State == floodmark.BoxRefused // nothing ran, so a file is what it was
-	failed := st.ev.Result.Error || refused                                // it may have written half of a file, and run on; of a box nothing runs on
+	failed := st.ev.Result.Error || refused                                // it may have written half of a file, and still run; nothing of an ended box still runs
 	if st.in.Artifacts == nil || failed && !refused && (st.ev.Box == nil || st.ev.Box.State != floodmark.BoxEnded) {
 		return
 	}
 	looked := false
 	for _, w := range st.s.Written {
 		tree := w.Artifact.Kind == floodmark.TreeArtifact
-		if w.Call != call || failed && !tree || tree && looked { // of the same call made twice, one is over
+		if w.Call != call || failed && !tree || tree && looked { // if the same call was made twice, only one is over
 			continue
 		}
 		set := st.s.Ledger.Set(w.Nodes)
@@ -324,7 +326,7 @@ func (st *step) settle(call floodmark.CallID) {
 				continue
 			}
 			switch {
-			case st.runsIn(w.Artifact) != 1: // another one may still write
+			case st.runsIn(w.Artifact) != 1: // another run may still write
 			case w.Whole:
 				st.forget(w.Artifact)
 			case w.Spares && (st.ev.Box != nil || !st.s.Book.HadToBeBoxed(call)):
@@ -341,14 +343,14 @@ func (st *step) settle(call floodmark.CallID) {
 	}
 }
 
-// alone reports a folder on which there is no word but those of this session's runs under way.
+// alone reports whether a folder has no records but those of this session's runs under way.
 func (st *step) alone(folder floodmark.ArtifactRef) bool {
 	pending := slices.DeleteFunc(slices.Clone(st.s.Written), func(w floodmark.ArtifactWritten) bool { return w.Artifact != folder })
 	return len(st.find(folder)) == 0 || len(pending) > 0 && !slices.ContainsFunc(pending, func(w floodmark.ArtifactWritten) bool { return !w.Whole })
 }
 
-// spare leaves what git keeps for itself out of this session's word on a folder: what its run changed
-// there is known, and has words of its own.
+// spare leaves git's own folder out of this session's record of a folder: what its run changed
+// there is known, and has records of its own.
 func (st *step) spare(folder floodmark.ArtifactRef) {
 	for _, k := range st.ours(folder) {
 		k.Spares = true
@@ -356,8 +358,8 @@ func (st *step) spare(folder floodmark.ArtifactRef) {
 	}
 }
 
-// runsIn is how many runs of the session that write to a folder are not known to be
-// done; more than one where some may have been forgotten.
+// runsIn returns how many runs of the session that write to a folder are not known to be done, and
+// one more if some may have been forgotten.
 func (st *step) runsIn(folder floodmark.ArtifactRef) int {
 	n := 0
 	for _, w := range st.s.Written {
@@ -371,7 +373,7 @@ func (st *step) runsIn(folder floodmark.ArtifactRef) int {
 	return n
 }
 
-// altered notes what a run was found to have changed, and reports whether that is all.
+// altered records what a run was found to have changed, and reports whether that is all.
 func (st *step) altered(w floodmark.ArtifactWritten) bool {
 	c := st.in.Altered
 	if c == nil || len(c.Paths) > maxArtifactPaths {
@@ -391,7 +393,7 @@ func (st *step) altered(w floodmark.ArtifactWritten) bool {
 	return c.Whole
 }
 
-// forget removes this session's word on an artifact.
+// forget removes this session's record of an artifact.
 func (st *step) forget(ref floodmark.ArtifactRef) {
 	st.out.Gone = append(st.out.Gone, Gone{Ref: ref, Version: floodmark.ArtifactVersion{Session: st.ev.Session, Seq: math.MaxInt64}})
 }

@@ -10,15 +10,15 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// boxable reports whether the door that asks runs a call in a box if told to, and the box
-// lets it do all that is known of it.
+// boxable reports whether the adapter runs a call in a box if told to, and the box lets the call do
+// all that is known of it.
 func (st *step) boxable(use *catalog.Use, leaves []hook.Leaf) bool {
 	return st.ev.Boxes && st.ev.Point == hook.BeforeToolCall && st.boxHolds(use, leaves)
 }
 
-// boxHolds reports a command of its own shell that names nothing a box would keep from it: no
-// secret, no file outside of the project and of /tmp, of which a box has its own, no record
-// that lies elsewhere.
+// boxHolds reports whether a call is a command in a shell of its own that names nothing a box would
+// keep from it: no secret, no file outside of the project and /tmp (a box has its own /tmp), and no
+// change of a record elsewhere.
 func (st *step) boxHolds(use *catalog.Use, leaves []hook.Leaf) bool {
 	if strings.Trim(st.s.Project, "/") == "" || !use.Fresh(leaves) || use.PathKind == catalog.Secret || len(use.Placed) > 0 {
 		return false
@@ -35,8 +35,9 @@ func doneInside(effects []floodmark.Effect) bool {
 
 func goesOut(e floodmark.Effect) bool { return e == floodmark.Admin || e == floodmark.Send }
 
-// judgeCall judges a call, and once more with the hosts that its box would let it reach, if
-// there are some and the policy lets a call be asked about that sends there.
+// judgeCall judges a call. If grants let its box reach hosts, the call is judged once more as one
+// that reaches them. That judgement is taken unless the policy refuses it, or would ask about a
+// call that may run in its box without hosts.
 func (st *step) judgeCall(c hook.Call) *judged {
 	j := st.unplugged(c, st.judge(c, nil))
 	boxed := j.decision.Contained()
@@ -56,9 +57,9 @@ func (st *step) judgeCall(c hook.Call) *judged {
 	return out
 }
 
-// unplugged judges a call that would be asked about once more, as one that fetches nothing: its
-// box is given what is pinned, or it may do without. The second judgement counts only if it boxes
-// the call. No call is tried without a network during a pause, or where it is only watched.
+// unplugged judges a call that would be asked about once more, as one that fetches nothing: its box
+// gets the pinned packages, or the command may do without. The second judgement is taken only if it
+// boxes the call. During a pause, or if calls are only watched, none is tried without a network.
 func (st *step) unplugged(c hook.Call, j *judged) *judged {
 	mirror := len(st.ev.Locks) > 0 && !slices.ContainsFunc(st.ev.Locks, func(p string) bool { return !st.pinned(p) })
 	if v := j.decision.Verdict; (v == floodmark.Confirm || v == floodmark.Audit) && slices.Contains(j.action.Effects, floodmark.Fetch) && (mirror || j.use.Offline && st.settings().Enforce && st.pause == (floodmark.Pause{})) {
@@ -72,12 +73,13 @@ func (st *step) unplugged(c hook.Call, j *judged) *judged {
 	return j
 }
 
-// pinned reports a lock file that this session did not write and that is worth shared or more.
+// pinned reports whether a lock file was not written by this session and is trusted Shared or more.
 func (st *step) pinned(p string) bool {
 	return !slices.ContainsFunc(st.s.Wrote, func(w Wrote) bool { return under(fileRef(p).Name, w.Ref.Name) }) && st.load(p, true).Label.Trust >= floodmark.Shared
 }
 
-// letOut makes a call one that fetches nothing, or that sends to hosts and brings back what they say.
+// letOut makes a call fetch nothing in a box with a mirror or without a network. If there are
+// granted hosts, it makes the call send to these hosts and return what they say.
 func (st *step) letOut(j *judged) {
 	if j.basis.Mirror, j.basis.Tried = st.mirror, st.tried; st.mirror || st.tried {
 		j.use.Effects = except(j.use.Effects, floodmark.Fetch)
@@ -93,8 +95,8 @@ func (st *step) letOut(j *judged) {
 	}
 }
 
-// granted reports hosts, or else the call itself, that the owner granted to the project for good,
-// while nothing private was read and no rule on what leaves speaks against it.
+// granted reports whether the owner granted the hosts of a call, or else the call itself, to the
+// project for good, nothing private was read, and no rule on what leaves was broken.
 func (j *judged) granted() bool {
 	here := len(j.basis.Hosts) == 0 && approval.Here{Effects: j.action.Effects, Codes: j.codes(), Mark: j.mark}.Harmless()
 	return j.basis.HostsBy != "" && j.ruling.Verdict >= floodmark.Confirm && (here || len(j.basis.Hosts) > 0 && j.lasting())
@@ -103,8 +105,8 @@ func (j *judged) granted() bool {
 // lasting reports whether hosts may be granted for more than one call.
 func (j *judged) lasting() bool { return !j.ruling.Flow && j.mark.Secrecy > floodmark.Private }
 
-// failedInBox reports the call that failed in its box just now, where it could run in one.
-// During a pause it stays there, as no question would be asked before it comes out.
+// failedInBox reports whether a call just failed in its box and could run in one. During a pause it
+// stays in the box, because no question would be asked before it comes out.
 func (st *step) failedInBox(a *floodmark.Action) bool {
 	return st.ev.Boxes && st.pause == (floodmark.Pause{}) && st.s.Book.FailedInBox(a.Tool, a.ArgsDigest)
 }

@@ -42,8 +42,8 @@ func (st *step) spawned() error {
 	return nil
 }
 
-// ended takes in a sub-agent's result as a source with the child's sources
-// behind it. A child we know nothing of is not believed.
+// ended takes in a sub-agent's result as a source that was made from the child's sources. If the
+// child is not known, the result is not trusted.
 func (st *step) ended() error {
 	if st.ev.Child == "" {
 		return errors.New("a sub-agent needs a session")
@@ -63,7 +63,7 @@ func (st *step) ended() error {
 	for _, src := range sources {
 		result.Inputs = append(result.Inputs, src.Node)
 	}
-	// Its words were made from all it saw, and that began with all we had seen.
+	// The result was made from all that the child saw, which includes all that it began with.
 	result.Label, result.Whole = floodmark.Clean(), true
 	st.keep(floodmark.ChildEnded{Child: st.ev.Child, Sources: sources})
 	st.node += floodmark.NodeID(len(sources))
@@ -75,11 +75,11 @@ func (st *step) ended() error {
 	return nil
 }
 
-// gathered is what a child saw beyond what it was begun with, as sources of
-// this session. What it had from us is here already.
+// gathered returns what a child saw beyond what it began with, as sources of this session. This
+// session has the sources that the child began with.
 func (st *step) gathered(child *State) []floodmark.Source {
 	var list []floodmark.Source
-	nodes := map[floodmark.NodeID]floodmark.NodeID{} // the child's, and ours
+	nodes := map[floodmark.NodeID]floodmark.NodeID{} // from the child's nodes to ours
 	for src := range child.Ledger.Sources() {
 		if src.Node < child.Inherited {
 			if ours, ok := st.s.Ledger.Find(src.Digest); ok && !src.Digest.IsZero() {

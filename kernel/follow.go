@@ -8,32 +8,31 @@ import (
 	"github.com/floodmark/floodmark/internal/hostnames"
 )
 
-// A gateway between an agent and its servers sees calls that the agent's own
-// hooks told of before. Such a call is one call: it was decided once, is asked
-// about once, and its result is taken in once, from the hook. The gateway only
-// meets it, and each decision can be met once: a second call like it is judged.
-// So is one after something arrived that would lower the mark it was decided by,
-// or after a no to the same call: an old yes is no yes. And so is one of which the
-// gateway knows worse than the hook did, because it hears what the server says.
+// A gateway between an agent and its servers sees calls that the agent's own hooks told of before.
+// Such a call is one call: it was decided once, is asked about once, and its result is taken in
+// once, from the hook. The gateway only matches the call to that earlier decision. It is judged
+// anew if the decision was matched before, if something arrived since that would lower the mark, if
+// the same call was refused since, or if what the server says, which a hook does not hear, makes it
+// look worse.
 
 // A Running is a call of a server's tool that was let through.
 type Running struct {
 	Call floodmark.CallID  `json:"call"`
 	Tool floodmark.ToolRef `json:"tool"`
 	Args floodmark.Digest  `json:"args"`
-	// Met is what the gateway calls it; empty as long as no gateway met it.
+	// Met is the gateway's name for the call; empty as long as no gateway matched it.
 	Met floodmark.CallID `json:"met,omitempty"`
-	// Mark is what it was judged by, at least.
+	// Mark is the mark of the session when the call was let through.
 	Mark floodmark.Label `json:"mark"`
-	// Shared is its server, if the gateway said that sessions use it together.
+	// Shared is the call's server, if the gateway said that sessions share it.
 	Shared string `json:"shared,omitempty"`
 }
 
-// maxRunning bounds what a gateway can find again; older calls are judged anew.
+// maxRunning bounds the calls that a gateway can match; older calls are judged anew.
 const maxRunning = 64
 
-// followed reports whether this is a call that was let through already, told by
-// this gateway, and writes down that it met it.
+// followed reports whether this gateway tells of a call that was let through already, and writes
+// down that it matched the call.
 func (st *step) followed() bool {
 	c := st.ev.Call
 	leaves, err := c.Leaves()
@@ -55,8 +54,8 @@ func (st *step) followed() bool {
 	return true
 }
 
-// worse reports whether the server's own claims make the call look worse than it
-// is without them. A hook does not hear those.
+// worse reports whether the server's own claims, which a hook does not hear, make the call look
+// worse than it is without them.
 func (st *step) worse(c hook.Call, leaves []hook.Leaf) bool {
 	bare := c
 	bare.Hints = nil
@@ -64,9 +63,9 @@ func (st *step) worse(c hook.Call, leaves []hook.Leaf) bool {
 	return !slices.Equal(with.Effects, without.Effects) || with.Network != without.Network || with.Returns != without.Returns
 }
 
-// metResult takes in what a gateway heard of the result of a call that it met,
-// where that is worse than what the agent's hook can know: the server may say so
-// itself. All else is counted once, when the hook tells it.
+// metResult takes in what a gateway heard of the result of a call that it matched, if that is worse
+// than what the agent's hook can know: the server may say so itself. The hook tells everything
+// else.
 func (st *step) metResult() {
 	c := st.ev.Call
 	leaves, err := c.Leaves()
@@ -96,7 +95,7 @@ func (s *State) stopped(a floodmark.Action) {
 	s.keepRunning(func(r Running) bool { return r.Tool != a.Tool || r.Args != a.ArgsDigest || r.Met != "" })
 }
 
-// ranOut forgets the call whose result is here, unless a gateway met it: that
+// ranOut forgets the call whose result is here, unless a gateway matched it, because that gateway
 // may tell of the result later.
 func (s *State) ranOut(call floodmark.CallID) {
 	if call != "" {
@@ -104,7 +103,7 @@ func (s *State) ranOut(call floodmark.CallID) {
 	}
 }
 
-// follow takes note of what a gateway met.
+// follow notes which call a gateway matched.
 func (s *State) follow(f floodmark.CallFollowed) {
 	for i := range s.Running {
 		if r := &s.Running[i]; r.Call == f.Call && r.Tool == f.Tool && r.Met == "" {
@@ -114,8 +113,8 @@ func (s *State) follow(f floodmark.CallFollowed) {
 	}
 }
 
-// hasMet reports whether a gateway's name for a call stands for one that the
-// agent's hook told of.
+// hasMet reports whether a gateway matched its call of this name to one that the agent's hook told
+// of.
 func (s *State) hasMet(gateway floodmark.CallID) bool {
 	return slices.ContainsFunc(s.Running, func(r Running) bool { return r.Met == gateway && gateway != "" })
 }
