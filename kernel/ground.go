@@ -21,7 +21,7 @@ func (st *step) places() catalog.Places {
 
 func (st *step) settings() policy.Settings { return st.r.Policy.Settings(st.ev.Agent) }
 
-// tracer looks for values in what had been seen when there were so many nodes.
+// tracer returns a tracer that finds values only in the first nodes of the session.
 func (st *step) tracer(nodes floodmark.NodeID) *provenance.Tracer {
 	tr := &provenance.Tracer{Key: st.in.Key, Also: st.in.Also, Index: st.in.Index, Stated: &st.s.stated, Ledger: &st.s.Ledger}
 	if tr.Index != nil && nodes < floodmark.NodeID(st.s.Ledger.Len()) {
@@ -36,26 +36,25 @@ type earlier struct {
 	nodes floodmark.NodeID
 }
 
-// Find leaves out what came later.
+// Find leaves out the spans of later nodes.
 func (e earlier) Find(h provenance.Hash, from floodmark.NodeID, most int) []floodmark.Span {
 	spans := e.index.Find(h, from, most)
 	later, _ := slices.BinarySearchFunc(spans, e.nodes, func(s floodmark.Span, n floodmark.NodeID) int { return int(s.Node - n) })
 	return spans[:later]
 }
 
-// returns is the label a call's result brings, by what was read and where.
+// returns returns the label that a call's result brings, by what is read and where.
 func (st *step) returns(ref floodmark.ToolRef, use catalog.Use, leaves []hook.Leaf) floodmark.Label {
 	return st.r.Returns(st.ev.Agent, ref, use, leaves, st.places())
 }
 
-// Returns is the label that the result of a call would bring an agent, by what is
-// read and where.
+// Returns returns the label that the result of a call would bring an agent, by what is read and
+// where.
 func (r Rules) Returns(agent string, ref floodmark.ToolRef, use catalog.Use, leaves []hook.Leaf, at catalog.Places) floodmark.Label {
 	return r.placed(agent, ref, use.Returns, use.LocationOf(leaves), use.Place, at)
 }
 
-// placed is the label of a result once the policy has spoken about its place
-// and its tool.
+// placed returns the label of a result after the policy's rules on its place and its tool.
 func (st *step) placed(ref floodmark.ToolRef, l floodmark.Label, location, place string) floodmark.Label {
 	return st.r.placed(st.ev.Agent, ref, l, location, place, st.places())
 }
@@ -72,7 +71,8 @@ func (r Rules) placed(agent string, ref floodmark.ToolRef, l floodmark.Label, lo
 	return l
 }
 
-// callID names a call of an agent that gives none, by what it does.
+// callID returns the name of a call. If its agent gave none, it is made from the tool and
+// arguments.
 func callID(c hook.Call) floodmark.CallID {
 	if c.ID != "" {
 		return c.ID

@@ -49,7 +49,7 @@ func (st *step) answeredBefore(c approval.Closed) {
 	}
 }
 
-// lockedOut refuses to look at a code where too many wrong ones were typed. It
+// lockedOut refuses to look at a code from a channel on which too many wrong ones were typed. It
 // writes nothing down, so that further guesses do not fill the journal.
 func (st *step) lockedOut(cmd approval.Command) bool {
 	_, until := st.s.Book.Guessed(cmd.Channel)
@@ -60,9 +60,8 @@ func (st *step) lockedOut(cmd approval.Command) bool {
 	return true
 }
 
-// wrongCode counts a guess against every open question and voids those that
-// were guessed at too often. Where it was typed, no code counts for a while
-// after too many.
+// wrongCode counts a wrong code against every open question and voids the questions that have had
+// too many. After too many on one channel, no code is looked at there for a while.
 func (st *step) wrongCode(cmd approval.Command) {
 	if st.lockedOut(cmd) {
 		return

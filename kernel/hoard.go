@@ -11,17 +11,18 @@ import (
 	"github.com/floodmark/floodmark/internal/secret"
 )
 
-// A Hoard is where secrets are kept below a folder. The zero Hoard knows nothing.
+// A Hoard says where secrets are kept below a folder. The zero Hoard says that this is not known.
 type Hoard struct {
-	// Files hold secrets: by their name, or because some were found in them.
+	// Files are the files that hold secrets: by their name, or because some were found in them.
 	Files []Keeper
-	// Whole: no other file below the folder holds any.
+	// Whole says that no other file below the folder holds a secret.
 	Whole bool
 	// Beside are files elsewhere that hold secrets.
 	Beside []Keeper
 }
 
-// A Keeper is a file that holds secrets, with prints that recognise them; without any, all of it is one.
+// A Keeper is a file that holds secrets. Its prints recognise them; without any, all of the file is
+// secret.
 type Keeper struct {
 	Path   string
 	Prints []floodmark.SecretSpan
@@ -34,16 +35,16 @@ type Search struct {
 	// Beside are further files, and folders of which only the files right in them
 	// are looked at.
 	Beside []string
-	// Keeps says by its name whether a file holds secrets, Prints which ones are in
-	// its text. Without Prints names are enough, and more folders are looked through.
+	// Keeps says by a file's name whether it holds secrets. Prints returns those in its text.
+	// Without Prints names are enough, and more folders are looked through.
 	Keeps  func(path string) redact.Keeper
 	Prints func(path, text string) []floodmark.SecretSpan
-	// Under stands for all that Keeps and Prints depend on.
+	// Under is different whenever Keeps or Prints may answer differently.
 	Under string
 }
 
-// hoard looks for secrets below a folder, once an event. In the project's own, those
-// of the owner's home are looked for as well.
+// hoard looks for secrets below a folder, once in an event. If that is the project's folder, it
+// also looks where secrets are kept in the owner's home.
 func (st *step) hoard(folder string) Hoard {
 	if st.in.Disk == nil {
 		return Hoard{}
@@ -69,8 +70,8 @@ func (st *step) hoard(folder string) Hoard {
 	return st.hoards[folder]
 }
 
-// lookInto lowers what a call gives back by what is kept in the files that it
-// shows, and returns the secrets that may be in it.
+// lookInto lowers the secrecy of a call's result by what is kept in the files that the call shows,
+// and returns the secrets that may be in the result.
 func (st *step) lookInto(use catalog.Use) (catalog.Use, []floodmark.SecretSpan) {
 	var all []floodmark.SecretSpan
 	for _, p := range use.Contents {
@@ -83,8 +84,8 @@ func (st *step) lookInto(use catalog.Use) (catalog.Use, []floodmark.SecretSpan) 
 	return use, all
 }
 
-// openness returns how open the content at a path can be at most, and which secrets
-// may be in it. Where the look was not complete, what may hold some is private.
+// openness returns how open the content at a path can be at most, and which secrets may be in it.
+// If not all of the folder was looked at, a path that may hold secrets is private.
 func (st *step) openness(p string) (floodmark.Secrecy, []floodmark.SecretSpan) {
 	folder, _, pattern := strings.Cut(p, "*")
 	if pattern {

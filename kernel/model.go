@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/report"
 )
 
-// beforeModel takes the census of what the model would see, asks the rules,
-// and hides every tool that could not be called whatever its arguments.
+// beforeModel takes in what the model would see, asks the rules, and hides every tool that could
+// not be called with any arguments.
 func (st *step) beforeModel() {
 	st.openTurn()
 	for _, c := range st.ev.AllMessages() {
@@ -39,7 +39,7 @@ func (st *step) beforeModel() {
 	}
 }
 
-// tools are the tools offered to the model.
+// tools returns the tools offered to the model.
 func (st *step) tools() []floodmark.ToolRef {
 	refs := make([]floodmark.ToolRef, len(st.ev.Tools))
 	for i, t := range st.ev.Tools {
@@ -48,7 +48,7 @@ func (st *step) tools() []floodmark.ToolRef {
 	return refs
 }
 
-// ruleModel says what the policy answers to a model call, live or recorded.
+// ruleModel returns what the policy answers to a model call, live or recorded.
 func (st *step) ruleModel(iteration int, tools []floodmark.ToolRef) (policy.Ruling, floodmark.Decision) {
 	q := st.modelQuestion(iteration)
 	ruling := st.r.Policy.BeforeModel(&q)
@@ -61,7 +61,7 @@ func (st *step) ruleModel(iteration int, tools []floodmark.ToolRef) (policy.Ruli
 	return ruling, d
 }
 
-// modelQuestion is what the policy is asked about a model call at this mark.
+// modelQuestion returns what the policy is asked about a model call at this mark.
 func (st *step) modelQuestion(iteration int) policy.Question {
 	return policy.Question{
 		Agent: st.ev.Agent, Mark: st.mark, Trust: st.mark.Trust, Levels: st.more,
@@ -69,8 +69,8 @@ func (st *step) modelQuestion(iteration int) policy.Question {
 	}
 }
 
-// modelBasis notes the agent that asked, if the session is of another one, and
-// whether the names of the offered tools do not identify them.
+// modelBasis returns a basis with the agent that asked, if the session is another agent's. It is
+// Unreadable if the names of the offered tools do not identify them.
 func (st *step) modelBasis(a floodmark.Action) floodmark.Basis {
 	var b floodmark.Basis
 	if st.ev.Agent != st.s.Agent {
@@ -84,7 +84,7 @@ func (st *step) modelBasis(a floodmark.Action) floodmark.Basis {
 	return b
 }
 
-// offered reads the name of an offered tool.
+// offered returns the tool that the name of an offered tool stands for.
 func offered(name, agent string) floodmark.ToolRef {
 	if server, tool, ok := strings.Cut(name, "/"); ok {
 		return floodmark.ToolRef{Agent: agent, Server: server, Name: tool}
@@ -92,8 +92,8 @@ func offered(name, agent string) floodmark.ToolRef {
 	return floodmark.ToolRef{Agent: agent, Name: name}
 }
 
-// iterationStart counts a round of the loop. A door that sees no model calls
-// is bounded here.
+// iterationStart counts a round of the loop. The limits of a loop apply here to an adapter that
+// sees no model calls.
 func (st *step) iterationStart() {
 	st.openTurn()
 	st.keep(floodmark.IterationOpened{Iteration: st.ev.Iteration})
@@ -108,16 +108,16 @@ func (st *step) iterationStart() {
 	st.decide(action, st.mark, st.mark.Trust, d, st.modelBasis(action))
 }
 
-// told keeps what the agent says of its own loop, and whether it was answered with a
-// warning for its model.
+// told writes down what the agent says of its own loop, and whether the reply has a warning for its
+// model.
 func (st *step) told() {
 	if reply := st.out.Reply; st.ev.Loop != (floodmark.Loop{}) || reply.SystemPrompt != "" || st.ev.Point == hook.LoopIterationEnd {
 		st.keep(floodmark.LoopTold{Point: string(st.ev.Point), Iteration: st.ev.Iteration, Loop: st.ev.Loop, Warned: reply.Warning != ""})
 	}
 }
 
-// hidden names the tools of which every call would be restricted. The others
-// stay visible, so that a question about them can be asked.
+// hidden names the tools of which every call would be refused. A tool stays visible if a person
+// could be asked about a call of it.
 func (st *step) hidden(q policy.Question, tools []floodmark.ToolRef) (names []string, reasons []floodmark.Reason) {
 	for _, ref := range tools {
 		q.Tool, q.Effects = ref, st.r.Catalog.Possible(ref)
@@ -161,9 +161,9 @@ func (st *step) returned(d floodmark.Digest) bool {
 	return true
 }
 
-// afterModel takes in what the model proposes and says beforehand what would
-// become of each call. What hosted tools brought inside the response comes
-// first: we cannot see which call followed which.
+// afterModel takes in what the model proposes, and answers beforehand how each call would be
+// decided. What hosted tools brought inside the response is taken in first, because we cannot see
+// which call followed it.
 func (st *step) afterModel() {
 	for _, c := range st.ev.Sources {
 		st.content(c)

@@ -10,17 +10,17 @@ import (
 	"github.com/floodmark/floodmark/report"
 )
 
-// How long the wider offers hold: the same call, the same sort of call, and what
-// is said to hold for the session.
+// How long the wider offers are valid: for the same call, for the same sort of call, and for the
+// same destination in a session.
 const (
 	offerAgain   = 30 * time.Minute
 	offerHours   = 2 * time.Hour
 	offerSession = approval.MaxFor
 )
 
-// offers are the approvals a question offers, the narrowest first: at most
-// [approval.MaxOffers]. They are computed from the call and written down with
-// the question, so that no grant is wider than what was shown.
+// offers returns the approvals a question offers, the narrowest first: at most
+// [approval.MaxOffers]. They are computed from the call and written down with the question, so that
+// no grant is wider than what was shown.
 func (st *step) offers(j *judged) (list []floodmark.Offer) {
 	list = []floodmark.Offer{{Words: "this call, once", Scope: floodmark.GrantOnce}}
 	outside := floodmark.Offer{Words: "this call, once, outside the box", Scope: floodmark.GrantOutside}
@@ -55,7 +55,7 @@ func (st *step) offers(j *judged) (list []floodmark.Offer) {
 	return list
 }
 
-// patternOffer says in words what a pattern lets through, and for how long.
+// patternOffer returns the offer of a pattern: in words what it lets through, and for how long.
 func patternOffer(j *judged, tool string) floodmark.Offer {
 	o := floodmark.Offer{Scope: floodmark.GrantPattern, Pattern: j.pattern, For: offerHours}
 	switch {
@@ -88,9 +88,8 @@ func goesTo(j *judged) string {
 	return strings.Join(list, ", ")
 }
 
-// widens reports whether a question may offer more than the one call it shows.
-// What changes the agent, could let out a secret or what was steered from
-// outside is asked about each time.
+// widens reports whether a question may offer more than the one call it shows. A call is asked
+// about each time if it changes the agent, could let out a secret, or was steered from outside.
 func widens(j *judged) bool {
 	if slices.Contains(j.action.Effects, floodmark.Admin) || j.basis.SelfProtected {
 		return false
@@ -105,13 +104,13 @@ func widens(j *judged) bool {
 	return reads(j) || !slices.ContainsFunc(j.action.Arguments, approval.Outside)
 }
 
-// reads reports a call that does nothing but read over the network while there
-// is nothing private that it could tell.
+// reads reports whether a call only reads over the network, and the session has nothing private
+// that the call could tell.
 func reads(j *judged) bool {
 	return slices.Equal(j.action.Effects, []floodmark.Effect{floodmark.Fetch}) && j.mark.Secrecy > floodmark.Private
 }
 
-// here is what a yes for the whole repository would have to cover of a call.
+// here returns what an approval for the whole repository would have to cover of a call.
 func (st *step) here(j *judged) approval.Here {
 	h := approval.Here{
 		Repository: st.ev.Repository, Project: st.s.Project, Tool: j.action.Tool, Described: j.use.Profile != nil && !j.basis.Undescribed,

@@ -14,9 +14,9 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// auditable reports whether an auditor may resolve the call at all. Attacker's
-// text can reach the auditor inside arguments, so the worst calls are kept for
-// people. So are calls that carry a secret.
+// auditable reports whether an auditor may resolve the call at all. An attacker's text can reach
+// the auditor inside arguments, so the worst calls, and calls that carry a secret, are left to
+// people.
 func (st *step) auditable(j *judged) bool {
 	if !st.settings().AuditorOn || j.ruling.Flow || j.basis.SecretInArgs || len(j.action.Effects) == 0 {
 		return false
@@ -30,7 +30,7 @@ func (st *step) auditable(j *judged) bool {
 	return st.auditCase(j).Fits()
 }
 
-// auditCase is what the auditor is shown: the owner's words and the call.
+// auditCase returns what the auditor is shown: the owner's words and the call.
 func (st *step) auditCase(j *judged) audit.Case {
 	c := audit.Case{OwnerMessages: slices.Clone(st.s.Owner), OwnerTurns: slices.Clone(st.s.Said), Tool: j.action.Tool, Effects: j.action.Effects}
 	for src := range st.s.Ledger.Sources() {
@@ -49,12 +49,11 @@ func (st *step) auditCase(j *judged) audit.Case {
 	return c
 }
 
-// maxAudited is how much of a value is looked through for secrets before its
-// beginning is shown. Of a longer one nothing is shown: a secret might be cut in
-// two and missed.
+// maxAudited is the longest value that is looked through for secrets, so that its beginning can be
+// shown. Nothing is shown of a longer value, because a secret might be cut in two and missed.
 const maxAudited = 64 << 10
 
-// auditArgument is one value without what looks like a secret.
+// auditArgument returns one value without what looks like a secret.
 func (st *step) auditArgument(j *judged, leaf hook.Leaf, a floodmark.Argument) audit.Argument {
 	text := leaf.Value
 	chars := utf8.RuneCountInString(text)
@@ -87,9 +86,8 @@ func CaseOf(s *State, r Rules, in Input) (audit.Case, bool) {
 	return st.auditCase(j), true
 }
 
-// Opine takes in the auditor's opinion on a call that was answered with Audit,
-// or that there is none (the zero Opinion). The call is judged anew: what
-// changed meanwhile counts.
+// Opine takes in the auditor's opinion on a call that was answered with Audit, or that there is
+// none (the zero Opinion). The call is judged anew, because the session may have changed meanwhile.
 func Opine(s *State, r Rules, in Input, o audit.Opinion) (Output, error) {
 	st := newStep(s, r, in)
 	if err := st.heed(); err != nil {
@@ -108,7 +106,7 @@ func Opine(s *State, r Rules, in Input, o audit.Opinion) (Output, error) {
 	return st.out, nil
 }
 
-// opinionGiven is what an opinion, or none, comes to.
+// opinionGiven returns the fact that an opinion, or none, leads to.
 func (st *step) opinionGiven(j *judged, o audit.Opinion) floodmark.OpinionGiven {
 	f := floodmark.OpinionGiven{Call: j.action.Call, ArgsDigest: j.action.ArgsDigest, Verdict: floodmark.Confirm, Says: o.Says.String()}
 	said := ""
@@ -144,11 +142,11 @@ func (st *step) unheard(j *judged, f *floodmark.OpinionGiven) {
 	}
 }
 
-// withoutOne is why silence was enough.
+// withoutOne is the text for a call that was allowed without an opinion.
 const withoutOne = "; without an auditor it would have been allowed"
 
-// recalled takes a recorded opinion into a decision that is made again. What
-// silence meant is for the rules of now to say.
+// recalled takes a recorded opinion into a decision that is made again. If the auditor was silent,
+// the rules of now say what follows.
 func (st *step) recalled(j *judged, f floodmark.OpinionGiven) {
 	if f.Says == audit.Silent.String() {
 		st.unheard(j, &f)

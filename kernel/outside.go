@@ -14,8 +14,9 @@ import (
 	"github.com/floodmark/floodmark/report"
 )
 
-// plants returns an address that a call writes into a file or gives to code, and that text from outside named
-// first. What the owner named or lists, an agent read in the project, or is documentation, is none.
+// plants returns a host that a call writes into a file or gives to code, and that text from outside
+// named first. It leaves out hosts that the owner named or lists, that an agent read in the
+// project, or that serve documentation.
 func (st *step) plants(j *judged, tr *provenance.Tracer) string {
 	puts := slices.ContainsFunc(j.action.Effects, func(e floodmark.Effect) bool { return e == floodmark.Write || e == floodmark.Run })
 	if st.mark.Trust > floodmark.External || j.use.Profile == nil || !puts {
@@ -35,8 +36,8 @@ func (st *step) plants(j *judged, tr *provenance.Tracer) string {
 	return ""
 }
 
-// foreignHost reports a host that text from outside was the first to name, or one below such a host: what stands
-// before its name is told to it.
+// foreignHost reports whether text from outside was the first to name a host, or a host above it.
+// That host is told the names below its own, so they are judged like it.
 func (st *step) foreignHost(tr *provenance.Tracer, host string) bool {
 	a := tr.Trace(hook.Leaf{Value: host}, floodmark.Content, "")
 	if above := hostnames.Above(host); a.Whence == floodmark.Nowhere && above != "" && !st.r.Policy.ListsHost(host) {
@@ -51,8 +52,9 @@ func (st *step) foreignHost(tr *provenance.Tracer, host string) bool {
 	return !ok || !known || !p.OnlyReads() || kind != catalog.InProject || src.Origin.Place == ""
 }
 
-// ownPackages reports that a text names a host only for packages that are in the project: below the repository that the
-// owner's or the team's checkout came from, according to settings that no source below Local had a hand in.
+// ownPackages reports whether a text names a host only for packages that are in the project, below
+// the repository that the owner's or the team's checkout came from. That repository is read from
+// settings that no source below Local had a hand in.
 func (st *step) ownPackages(text, host string) bool {
 	c, ok := st.in.Disk.Around(st.s.Project)
 	paths, below := hostnames.Below(text, host, c.Remote)

@@ -9,10 +9,10 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// pattern is the wider approval a question may offer: the same tool with the
-// same values in every argument that matters, whatever the content. What
-// changes the agent never gets one, nor does code, what puts code into a repository, nor what
-// names many things at once. Two calls have the same pattern only if every byte of it is the same.
+// pattern returns the wider approval a question may offer: the same tool with the same values in
+// every argument that matters, and any content. There is none for a call that changes the agent,
+// runs code, puts code into a repository, or names many things at once. Two calls have the same
+// pattern only if every byte of it is the same.
 func pattern(j *judged) string {
 	effects := j.action.Effects
 	if j.basis.Undescribed || j.use.Profile.Commits() || slices.Contains(effects, floodmark.Run) || slices.Contains(effects, floodmark.Admin) {
@@ -27,9 +27,9 @@ func pattern(j *judged) string {
 	return spelled(j, "", nil)
 }
 
-// spelled writes down every argument that matters, but for some. If one cannot
-// be written as it is there is no pattern: not shown in full, so not approved
-// in general.
+// spelled returns a pattern with every argument that matters, except those in but. It is empty if
+// an argument cannot be written in full, because a person approves in general only what was shown
+// in full.
 func spelled(j *judged, first string, but []int) string {
 	parts := []string{j.action.Tool.String()}
 	if first != "" {
@@ -54,9 +54,9 @@ func spelled(j *judged, first string, but []int) string {
 	return strings.Join(parts, " ")
 }
 
-// hostPattern is the wider approval of a network read: anything at that host.
-// Whatever else could lead elsewhere must be the same. With private data in context there is
-// none: what is asked of a host is told to it.
+// hostPattern returns the wider approval of a network read: anything at that host. Every other
+// argument that could lead elsewhere must be the same. There is none with private data in context,
+// because a host is told what is asked of it.
 func hostPattern(j *judged) string {
 	at := j.question.Reach.URLArg
 	u, err := url.Parse(j.leaves[at].Value)

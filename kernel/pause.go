@@ -9,12 +9,11 @@ import (
 	"github.com/floodmark/floodmark/internal/lull"
 )
 
-// A pause is the owner's wish not to be asked for a while. It is kept in a session
-// of the monitor's own and comes in with each event. The session writes down under
-// which pause it decided, so that its facts alone say why nothing was enforced. A
-// pause that did not come in does not hold.
+// A pause is the owner's wish not to be asked for a while. It is kept in a session of the monitor's
+// own, and is in effect only if it comes in with the event. The session writes down under which
+// pause it decided, so that its facts alone say why nothing was enforced.
 
-// wantedPause returns the pause that holds at this event, if one came in.
+// wantedPause returns the pause that is in effect at this event, if one came in.
 func (st *step) wantedPause() floodmark.Pause {
 	p := st.in.Pause
 	if p.Holds(st.in.At) && (p.Session == "" || p.Session == st.in.Event.Session) {
@@ -23,7 +22,7 @@ func (st *step) wantedPause() floodmark.Pause {
 	return floodmark.Pause{}
 }
 
-// notePause brings the session's facts to what holds now.
+// notePause writes down which pauses ended and began, until the facts name the one in effect.
 func (st *step) notePause() {
 	noted := st.paused
 	if st.paused = true; noted {
@@ -51,8 +50,8 @@ func (st *step) notePause() {
 	}
 }
 
-// enforce lets through what the policy only watches, or the owner's pause lifts. A call is
-// nil for a model call.
+// enforce lets a call through if the policy only watches it, or the owner's pause lifts the
+// decision. For a model call, call is nil.
 func (st *step) enforce(d *floodmark.Decision, call *judged) {
 	var c *lull.Call
 	if call != nil {
@@ -66,9 +65,9 @@ func (j *judged) lifted() *lull.Call {
 	return &lull.Call{Action: &j.action, Basis: &j.basis, Reasons: j.decision.Reasons, Gates: allGates(j)}
 }
 
-// inside reports a call that is admin by the files it writes alone, all of which lie in the
-// project, which is a checkout below home where nothing starts by itself: home, folders with a
-// dot, and those with programs or start files may hold what starts shells.
+// inside reports whether a call is admin only by the files it writes, and these are all in the
+// project. The project must be a checkout below home where nothing starts by itself: home, folders
+// with a dot, and those with programs or start files may contain what starts shells.
 func (st *step) inside(j *judged) bool {
 	disk := st.in.Disk
 	if !j.use.Instructs && len(j.use.Placed) == 0 || j.use.Opaque || j.use.Profile == nil || disk == nil {

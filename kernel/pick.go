@@ -13,15 +13,15 @@ import (
 	"github.com/floodmark/floodmark/report"
 )
 
-// A place that only others named is easily approved unread: the card looks as
-// the owner expects. So the approver must say which place it is.
+// People approve a place unread if only others named it, because the card looks as they expect. So
+// the approver must say which place it is.
 
 // minPicked is the least length of a value that has to be read.
 const minPicked = 4
 
-// pick returns what a person has to say besides yes, and digests that prove it. If
-// p is nil, a yes is enough. Where more than one thing has to be read, each has to be
-// typed: a choice among three would prove one of them.
+// pick returns what a person has to type or choose besides approving, and digests that prove it. If
+// p is nil, the approval is enough. If there are several places, each has to be typed, because a
+// choice among three would prove only one.
 func (st *step) pick(j *judged) (whole, end floodmark.Digest, p *approval.Pick) {
 	places := steered(j)
 	if len(places) == 0 {
@@ -118,8 +118,8 @@ func pickable(j *judged, i int) string {
 	return approval.Place(a.Shown)
 }
 
-// among returns three values to pick from: the real one and the newest two that the
-// owner typed. Without those there is nothing to choose from.
+// among returns three values to pick from: the real one and the newest two that the owner typed. If
+// there are no two, it returns none.
 func (st *step) among(value string) []string {
 	list := []string{value}
 	for _, text := range slices.Backward(st.s.Owner) {
@@ -161,8 +161,8 @@ func alikePlace(value, w string) bool {
 	return mail(value) && mail(w) || host(value) && host(w)
 }
 
-// picked reports whether a command says what the question wants to hear. A wrong
-// end counts like a wrong code; a wrong choice closes the question.
+// picked reports whether a command has what the question asks to type or choose. A wrong text is
+// counted like a wrong code; a wrong choice closes the question.
 func (st *step) picked(cmd approval.Command, open approval.Open) bool {
 	for _, s := range open.Shown {
 		if !cmd.Approves(s) || approval.Picks(st.in.Key[:], st.ev.Session, s, cmd.Picked) {
@@ -175,7 +175,7 @@ func (st *step) picked(cmd approval.Command, open approval.Open) bool {
 		st.keep(floodmark.TicketRefused{Ticket: open.ID, Why: "another place was picked"})
 		st.out.Reply.Notice = "That is not where it goes. Nothing was approved; look at the question again."
 		switch {
-		case s.PickEnd.IsZero(): // of three: a second try would need no reading
+		case s.PickEnd.IsZero(): // a choice of three: a second try would need no reading
 			st.out.Reply.Notice = "That is not where it goes. Nothing was approved, and the question is closed."
 			st.void(open.ID, "another place was picked")
 		case open.Wrong+1 >= st.settings().MaxTries:
