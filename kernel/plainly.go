@@ -46,8 +46,8 @@ func (st *step) worded(q approval.Question, j *judged) approval.Question {
 // maxLooked bounds the sources that are looked at for a cause.
 const maxLooked = 4096
 
-// led returns what led to a question: what the argument to look at was seen in, or else
-// what lowered the mark.
+// led returns where the cause of a question came from: where the argument to blame was seen, or
+// else what lowered the mark.
 func (st *step) led(j *judged) approval.Origin {
 	var c approval.Cause
 	if a, _ := report.Culprit(j.action.Arguments); a.Whence == floodmark.Seen && approval.Telling(a.Shown) {
@@ -72,7 +72,7 @@ func (st *step) led(j *judged) approval.Origin {
 	return c.Origin
 }
 
-// seenIn is where a value was seen: of several places the one that tells most.
+// seenIn returns where a value was seen; if in several sources, the one that tells a person most.
 func (st *step) seenIn(a floodmark.Argument) approval.Origin {
 	var c approval.Cause
 	for _, sp := range slices.Backward(a.Spans) {
@@ -86,7 +86,7 @@ func (st *step) seenIn(a floodmark.Argument) approval.Origin {
 // maxSaid bounds what is kept of a command line: enough to know it again.
 const maxSaid = 40
 
-// said is how the command line of a call begins; empty for other tools.
+// said returns how the command line of a call begins; empty for other tools.
 func said(j *judged) string {
 	if j.use.Commands() {
 		for _, a := range j.action.Arguments {
@@ -119,7 +119,7 @@ func (st *step) lastWords() string {
 	return shown
 }
 
-// remedy says what can be done instead, and blames the sources that count.
+// remedy fills in what can be done instead, and which sources are to blame for the trust.
 func (st *step) remedy(d *floodmark.Decision, trust floodmark.Trust) {
 	if trust < floodmark.Owner {
 		d.Blame = st.s.Ledger.Blame(trust)

@@ -9,9 +9,9 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// In quiet hours no question is sent. The call is refused, or its question is
-// written down and people are told of it when the hours are over. Nothing is let
-// through that would not be at noon.
+// In quiet hours no question is sent. The call is refused, or its question is written down and
+// people are told of it when the hours are over. No call is let through that would be asked about
+// at noon.
 
 // quiet refuses a call that would open a question in quiet hours, if the policy
 // wants that, or tells the agent when the owner will be asked. A question that is

@@ -26,7 +26,7 @@ const privateLength = 6
 // maxContentTokens bounds the tokens looked up in the free text of one call.
 const maxContentTokens = 2048
 
-// carries notes what the flow rules look at: what leaves, and where to.
+// carries fills in what the flow rules look at: what leaves, and where to.
 func (st *step) carries(j *judged, tr *provenance.Tracer) {
 	b, args := &j.basis, j.action.Arguments
 	b.NoText = textless(j.use, j.leaves)
@@ -66,12 +66,13 @@ func (st *step) carries(j *judged, tr *provenance.Tracer) {
 	}
 	other := func(u floodmark.Address) bool { return !u.FromHost }
 	if len(b.URLs) > 0 && !slices.ContainsFunc(b.URLs, other) && !slices.Contains(j.action.Effects, floodmark.Send) {
-		b.Tells = st.tells(tr, j) // all others are judged by what they carry
+		b.Tells = st.tells(tr, j) // other calls are judged by what they carry
 	}
 }
 
-// uncounted are the bits of a choice among uncounted links (one content keeps no more), selectorBits those of a choice
-// among the values that a profile lists; maxTells is how many bits of one call count, maxHalved how often they double.
+// uncounted is how many bits a choice among uncounted links tells: one content counts no more
+// links. selectorBits is how many a choice among the values that a profile lists tells. maxTells
+// bounds the bits of one call, and maxHalved bounds how often they are doubled.
 const (
 	uncounted    = 22
 	selectorBits = 6
@@ -79,9 +80,9 @@ const (
 	maxHalved    = 12
 )
 
-// tells is how many bits can be told by choosing a request: which of the links
-// that were seen is followed, and what was composed. What the owner stated and
-// where a result is kept here tell nothing.
+// tells returns how many bits can be told by choosing a request: which of the seen links is
+// followed, and what was composed. What the owner stated, and where a result is saved here, tell
+// nothing.
 func (st *step) tells(tr *provenance.Tracer, j *judged) (n int) {
 	seen := st.s.Ledger.Links()
 	for i, leaf := range j.leaves {
@@ -103,14 +104,14 @@ func (st *step) tells(tr *provenance.Tracer, j *judged) (n int) {
 	return min(n, maxTells)
 }
 
-// usual reports a value that a flag has in every call that wants nothing else: choosing it tells
-// nothing, and choosing another counts.
+// usual reports whether a flag has its usual value. Choosing that value tells nothing; choosing
+// another does.
 func usual(about catalog.Arg, leaf hook.Leaf) bool {
 	return about.Usual != "" && leaf.Value == about.Usual && leaf.Kind == hook.String && leaf.Path == leaf.Top
 }
 
-// names reports whether a host was first seen in something that the owner wrote and
-// an agent's tool only read. What a command prints may be its own words.
+// names reports whether a host was first seen in something that the owner wrote and an agent's tool
+// only read. What a command prints is left out, because it may be words of the command line.
 func (st *step) names(tr *provenance.Tracer, host string) bool {
 	spans := tr.Whole(host)
 	if host == "" || len(spans) == 0 || st.s.Ledger.Effective(spans[0].Node).Trust <= floodmark.External {
@@ -121,9 +122,9 @@ func (st *step) names(tr *provenance.Tracer, host string) bool {
 	return src.Kind != floodmark.NodeToolResult || known && p.OnlyReads()
 }
 
-// reached is what the flow rules are told. Of all URLs of a call together it
-// says what holds for the worst of them: whether the owner or the policy names
-// the host, and whether everything else was stated or came from that host.
+// reached returns what the flow rules are told. If a call has several URLs, each answer is the
+// worst one: whether the owner or the policy names the host, and whether everything else was stated
+// or came from that host.
 func (st *step) reached(b *floodmark.Basis, args []floodmark.Argument) policy.Reach {
 	r := policy.Reach{
 		Network: b.Network, Own: b.Own, Destinations: b.Destinations, Paths: b.Paths, URLArg: -1,
@@ -187,7 +188,7 @@ func (st *step) restFromHost(tr *provenance.Tracer, host string, at int, j *judg
 	args := j.action.Arguments
 	for i, leaf := range j.leaves {
 		if argument(j.use, leaf).Is == catalog.IsPath && slices.Contains(j.action.Effects, floodmark.Write) || j.use.Looks.Plain && leaf.Top != floodmark.CommandAddress {
-			continue // where it is kept here is not told, nor a line that tells its addresses alone
+			continue // no host is told where a result is saved here; a plain look tells only its addresses
 		}
 		small := usual(argument(j.use, leaf), leaf) || slices.Contains(j.use.Selectors, leaf.Top) || leaf.Kind == hook.Bool || leaf.Kind == hook.Null || leaf.Kind == hook.Number && len(leaf.Value) <= intent.SmallNumber
 		if i == at || small || args[i].Whence == floodmark.Stated {
@@ -263,7 +264,7 @@ func textless(use catalog.Use, leaves []hook.Leaf) bool {
 	return path && use.Profile != nil
 }
 
-// secrets knows the secrets of the session.
+// secrets returns what knows the secrets of the session.
 func (st *step) secrets() *secret.Session {
 	return &secret.Session{
 		Rules: st.r.secrets, Ledger: &st.s.Ledger, Kept: st.hoarded,
@@ -271,9 +272,8 @@ func (st *step) secrets() *secret.Session {
 	}
 }
 
-// secret reports whether a value carries something seen in secret content. What goes home
-// is none: home is the server of the owner's own that is called, and a value that it told
-// goes nowhere new.
+// secret reports whether a value carries something seen in secret content. A value that was seen
+// only in results of the server home, to which it now goes, carries none: it goes nowhere new.
 func (st *step) secret(tr *provenance.Tracer, value string, whole floodmark.Argument, home string) bool {
 	if st.mark.Secrecy > floodmark.Secret || whole.Whence == floodmark.Seen && !whole.Pieced && st.toldBy(whole, home) {
 		return false
@@ -289,8 +289,8 @@ func values(leaves []hook.Leaf) []string {
 	return list
 }
 
-// home returns the server that a call stays with: one of the owner's own, which
-// keeps what it is told to itself. A call that reaches others has none.
+// home returns the server that a call stays with: one of the owner's own, which keeps what it is
+// told to itself. It is empty for a call that reaches others.
 func (st *step) home(j *judged) string {
 	if !j.use.Own || slices.Contains(j.action.Effects, floodmark.Send) || slices.Contains(j.action.Effects, floodmark.Run) {
 		return ""

@@ -7,10 +7,9 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// Readings remember how the owner's words were read and what rules said of sources, so
-// that neither is done again for every call. What they give is what doing it again would
-// give. They belong to one session and to the caller that judges it; the zero Readings
-// have read nothing.
+// Readings remember how the owner's words were read and what rules said of sources, so that neither
+// is done again for every call. Doing it again would give the same. They belong to one session and
+// to the caller that judges it; the zero Readings are empty.
 type Readings struct {
 	said intent.Readings
 
@@ -23,7 +22,7 @@ type Readings struct {
 	shownBy        *language.Lexicon
 }
 
-// Size is about what they take in memory.
+// Size returns about how much memory they take.
 func (rs *Readings) Size() int64 {
 	if rs == nil {
 		return 0
@@ -31,7 +30,7 @@ func (rs *Readings) Size() int64 {
 	return rs.counts.Size() + rs.said.Size() + int64(len(rs.shown)+len(rs.shownOf))
 }
 
-// sources are the session's live sources, as rules see them.
+// sources returns the session's live sources, as rules see them.
 func (st *step) sources() policy.Sources {
 	s, rs := policy.Sources{Ledger: &st.s.Ledger}, st.in.Readings
 	if rs != nil {
@@ -43,7 +42,7 @@ func (st *step) sources() policy.Sources {
 	return s
 }
 
-// intent is what the owner asked for in this session.
+// intent returns what the owner asked for in this session.
 func (st *step) intent() *intent.Session {
 	s := &intent.Session{
 		Agent: st.ev.Agent, Catalog: st.r.Catalog, Words: st.r.words, Ledger: &st.s.Ledger,
@@ -55,7 +54,7 @@ func (st *step) intent() *intent.Session {
 	return s
 }
 
-// call is what the owner's words are held against.
+// call returns what the owner's words are compared with.
 func (j *judged) call() *intent.Call {
 	c := &intent.Call{Tool: j.action.Tool, Effects: j.action.Effects, Arguments: j.action.Arguments, Use: &j.use, Leaves: j.leaves}
 	c.About = make([]catalog.Arg, len(j.leaves))

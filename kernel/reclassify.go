@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// reclassify asks the catalog again what a recorded call is, if it may say
-// something else now, and says why that cannot be told.
+// reclassify asks the catalog again what a recorded call is, if the answer may be another one now.
+// If that cannot be told, it returns why.
 func (g *guess) reclassify(j *judged) string {
 	ref := j.action.Tool
 	if j.action.Kind != floodmark.CallTool || g.catalog == g.Now.Catalog.Hash() {
@@ -55,7 +55,7 @@ func (g *guess) lacks(j *judged, at int) bool {
 	return slices.Contains(j.unkept, j.leaves[at].Path)
 }
 
-// reground makes the basis of a call that is something else now.
+// reground makes a new basis for a call that was reclassified.
 func (g *guess) reground(j *judged) {
 	use, old := &j.use, j.basis
 	b := floodmark.Basis{Before: old.Before, Hosts: old.Hosts, HostsBy: old.HostsBy, Mirror: old.Mirror, Tried: g.st.tried, Agent: old.Agent, Kinds: old.Kinds, Long: old.Long, Loads: old.Loads, Moved: old.Moved, SecretInArgs: old.SecretInArgs, Carried: old.Carried}
@@ -67,14 +67,14 @@ func (g *guess) reground(j *judged) {
 	b.Plants = old.Plants
 	b.Findings = g.st.r.Policy.Findings().Still(use.Found, old.Found())
 	b.Returns, b.Location = use.Returns, use.LocationOf(j.leaves)
-	if len(use.Contents) > 0 { // what was found there then
+	if len(use.Contents) > 0 { // as what was found there then
 		b.Returns.Secrecy = min(b.Returns.Secrecy, old.Returns.Secrecy)
 	}
 	b.NoText = textless(*use, j.leaves)
 	j.basis = b
 	was := j.action.Effects
 	effects := use.Effects
-	if len(use.Hooks)+len(use.Repositories) > 0 && slices.Contains(was, floodmark.Run) { // what it would have loaded may have been one of them
+	if len(use.Hooks)+len(use.Repositories) > 0 && slices.Contains(was, floodmark.Run) { // a hook may be among what it would have loaded
 		effects = runsHooks(effects, old.Loads)
 	}
 	j.action.Effects = effectsAt(effects, &b, g.st.authority(j.action).Mark.Trust)

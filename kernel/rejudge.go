@@ -114,8 +114,8 @@ func (t *trial) once(st *step, f floodmark.ActionDecided, h heard, worst bool) (
 	return j, ""
 }
 
-// keptLeaves are the values of a recorded call as far as their short forms are
-// all there was, and the paths of those that are not.
+// keptLeaves returns the arguments of a recorded call with their short forms as values, and the
+// paths of those whose value was longer.
 func keptLeaves(j *judged) (leaves []hook.Leaf, unkept []string) {
 	b := &j.basis
 	for i, a := range j.action.Arguments {
@@ -141,7 +141,7 @@ func keptLeaves(j *judged) (leaves []hook.Leaf, unkept []string) {
 	return leaves, unkept
 }
 
-// topOf is the argument a path begins with.
+// topOf returns the argument a path begins with.
 func topOf(path string) string {
 	if path == floodmark.CommandAddress {
 		return path
@@ -161,7 +161,7 @@ type guess struct {
 	worst bool
 }
 
-// doubts notes why an answer may not be told, and guesses.
+// doubts notes why the answer is uncertain. It returns safe for the worst guess, else its opposite.
 func (g *guess) doubts(why string, safe bool) bool {
 	if g.doubt == "" {
 		g.doubt = why
@@ -169,7 +169,7 @@ func (g *guess) doubts(why string, safe bool) bool {
 	return g.worst == safe
 }
 
-// trusts is how far the arguments would be believed.
+// trusts sets how far the arguments would be trusted.
 func (g *guess) trusts(j *judged) {
 	if !g.relabelled {
 		return
@@ -204,8 +204,7 @@ func (g *guess) pieced(was floodmark.Trust) floodmark.Trust {
 	return high
 }
 
-// carried is what would be found in the arguments once other content is secret
-// or private.
+// carried sets what would be found in the arguments if other content is secret or private now.
 func (g *guess) carried(j *judged) {
 	b := &j.basis
 	if !g.relabelled {
@@ -228,7 +227,7 @@ func (g *guess) carried(j *judged) {
 	}
 }
 
-// moved reports whether other sources are at most as open as limit.
+// moved reports whether other sources than before are at most as open as limit.
 func (g *guess) moved(limit floodmark.Secrecy) bool {
 	for n := range floodmark.NodeID(g.would.Ledger.Len()) {
 		if (g.would.Ledger.Effective(n).Secrecy <= limit) != (g.was.Ledger.Effective(n).Secrecy <= limit) {
@@ -238,8 +237,8 @@ func (g *guess) moved(limit floodmark.Secrecy) bool {
 	return false
 }
 
-// rules sets what is assumed of rules that look at values that were not kept:
-// what they said, as long as nothing else changed.
+// rules sets what is assumed of a rule that looks at values that were not kept: that it matches as
+// it did, if nothing else changed.
 func (g *guess) rules(j *judged, f floodmark.ActionDecided) {
 	asRecorded := !g.relabelled && g.policy == g.Now.Policy.Hash() && g.catalog == g.Now.Catalog.Hash()
 	j.assume = func(rule string) bool {

@@ -7,21 +7,20 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// A caller that got no answer retries, perhaps at another node. If the journal has
-// its first try, the retry gets the decision made then, and nothing is written twice.
-// That takes a call with an id, and the same tool and arguments. Since then nothing
-// may have arrived that would lower the mark it was decided by, no approval may have
-// been taken back and no rule changed: an old yes is no yes. Every other retry is
-// judged like a new call.
+// A caller that got no answer retries, perhaps at another node. If the journal has its first try,
+// the retry gets the decision made then, and nothing is written twice. The retry must have an id,
+// and the same tool and arguments. Since the first try, nothing may have arrived that would lower
+// the mark it was decided by, no approval may have been taken back, and no rule may have changed.
+// Every other retry is judged like a new call.
 
 // A Let is a call that was let through.
 type Let struct {
 	Call floodmark.CallID  `json:"call"`
 	Tool floodmark.ToolRef `json:"tool"`
 	Args floodmark.Digest  `json:"args"`
-	// Mark is what it was judged by, at least.
+	// Mark is the mark of the session when the call was let through.
 	Mark floodmark.Label `json:"mark"`
-	// Came is what the call gave, and Node where it is kept.
+	// Came is the digest of the call's result, and Node the node of the result.
 	Came floodmark.Digest `json:"came,omitzero"`
 	Node floodmark.NodeID `json:"node,omitempty"`
 }
@@ -33,11 +32,11 @@ const (
 	maxTriedIn = 16 // newest contents
 )
 
-// lets takes note of a call that was let through. One in a box is judged anew if it comes again.
+// lets takes note of a call that was let through. A call in a box is judged anew if it comes again.
 func (s *State) lets(a floodmark.Action, r floodmark.Reach) {
 	l := Let{Call: a.Call, Tool: a.Tool, Args: a.ArgsDigest, Mark: s.Ledger.Mark()}
 	if r == floodmark.Boxed {
-		l.Args = floodmark.Digest{} // no arguments have this
+		l.Args = floodmark.Digest{} // no arguments have this digest
 	}
 	s.Let = last(append(s.Let, l), maxLet)
 }
@@ -64,8 +63,8 @@ func (s *State) letCame(f floodmark.ContentArrived, call floodmark.CallID) {
 	}
 }
 
-// letBefore reports whether this call was let through at its first try, waits for
-// its result, and that nothing arrived since which lowers its mark.
+// letBefore reports whether this call was let through at its first try and still waits for its
+// result, and nothing arrived since that lowers its mark.
 func (st *step) letBefore() bool {
 	c := st.ev.Call
 	if !st.ev.Retry || st.ev.Gateway || c.ID == "" || !st.s.InTurn || len(st.out.Facts) > 0 {
@@ -111,8 +110,8 @@ func (st *step) arrivedBefore(id floodmark.CallID, d floodmark.Digest) (floodmar
 	return 0, false
 }
 
-// saidBefore reports whether this message was taken in at its first try. What it
-// carries is looked at again: it may be another message with the same words.
+// saidBefore reports whether this message was taken in at its first try. Its parts are looked at
+// again, because it may be another message with the same words.
 func (st *step) saidBefore(d floodmark.Digest) bool {
 	if !st.ev.Retry || d.IsZero() || !st.s.InTurn {
 		return false

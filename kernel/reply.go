@@ -59,7 +59,7 @@ func (st *step) beforeReply() {
 // ruleReply is rule for an answer to others.
 func (st *step) ruleReply(j *judged) {
 	st.rule(j, st.now())
-	j.decision.Verifiers = nil // they are asked about calls of tools
+	j.decision.Verifiers = nil // gates are asked only about calls of tools
 	if j.decision.Verdict == floodmark.Audit {
 		j.decision.Verdict = floodmark.Confirm // there is no call to show an auditor
 		st.remedy(&j.decision, j.mark.Trust)
@@ -101,16 +101,15 @@ type drawing struct {
 // the owner asked about.
 const fewRuns = 2
 
-// longRun is how many words in a row are no chance. The index holds windows of
-// five words at every fourth one: nine are two windows.
+// longRun is how many words in a row cannot be chance. The index holds windows of five words at
+// every fourth one: nine are two windows.
 const longRun = 9
 
-// draws says what an answer shows of content believed less than Shared. It
-// draws on it if it repeats nine words in a row (of twelve copied ones nine are
-// always found) or more than a few shorter pieces, or if it names something
-// that was first seen in untrusted content. An answer that cannot be told,
-// because it is too short or too long or nothing is known of what was seen,
-// counts as drawn from it.
+// draws returns what an answer shows of content trusted below Shared. An answer draws on such
+// content if it repeats nine words in a row (of twelve copied ones nine are always found) or more
+// than a few shorter pieces, or if it names something that was first seen in untrusted content. If
+// that cannot be told, because the answer is too short or too long or nothing is known of what was
+// seen, the answer is taken to draw on it.
 func (st *step) draws() drawing {
 	if st.mark.Trust >= floodmark.Shared {
 		return drawing{}
@@ -146,7 +145,7 @@ func (st *step) draws() drawing {
 	return d
 }
 
-// repeats says which words stand where: «repeats "…" of a web page at 634».
+// repeats returns which words were seen where: «repeats "…" of a web page at 634».
 func (st *step) repeats(r provenance.Repeat) string {
 	verb := "repeats"
 	if r.Name {

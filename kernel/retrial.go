@@ -56,14 +56,13 @@ type Rejudged struct {
 	Outcome Outcome
 	// Why says why it cannot be told.
 	Why string
-	// Was and Would are the decisions. What cannot be told is as it was.
+	// Was and Would are the decisions. If Would cannot be told, it is Was.
 	Was, Would         floodmark.Decision
 	WasMark, WouldMark floodmark.Label
 }
 
-// An Account is what came out of judging one session again. A task is a turn in
-// which something was decided. A question is a call put before a person: while
-// it waits there, the same call is no second one.
+// An Account is what came out of judging one session again. A task is a turn in which something was
+// decided. A question is a call put before a person; the same call opens no second one meanwhile.
 type Account struct {
 	Decisions []Rejudged
 	Tasks     int
@@ -71,8 +70,8 @@ type Account struct {
 	Asked, WouldAsk int
 }
 
-// Session judges the decisions of one session again. Its facts are all there
-// are, in order; erased is the mark of one whose earlier facts were erased.
+// Session judges the decisions of one session again. The facts are all it has, in order. If earlier
+// facts were erased, erased is the mark that the session then had.
 func (r Retrial) Session(facts []Recorded, erased *floodmark.Label) (Account, error) {
 	t := &trial{Retrial: r, was: NewState(), would: NewState(), tasks: map[int]bool{}, last: judgement{index: -1}}
 	if erased != nil {
@@ -104,7 +103,7 @@ func (r Retrial) Session(facts []Recorded, erased *floodmark.Label) (Account, er
 type trial struct {
 	Retrial
 	was, would *State
-	// relabelled says that the two differ in what some content is worth.
+	// relabelled says that the two states differ in the label of some content.
 	relabelled bool
 	// lost says why labels cannot be told any more; empty while they can.
 	lost string
@@ -125,7 +124,7 @@ type trial struct {
 type judgement struct {
 	index   int
 	told    bool
-	placed  bool // what its result would be worth is known, told or not
+	placed  bool // the label of its result would be known, told or not
 	judged  judged
 	st      *step
 	tickets []floodmark.Fact // the question it would have opened or joined
@@ -206,7 +205,7 @@ func (t *trial) then() *Rules {
 	return nil
 }
 
-// ticketOf is the question that was asked, or a name for one that was not.
+// ticketOf returns the question that was asked, or a made-up name if none was.
 func ticketOf(facts []Recorded, at int) floodmark.TicketID {
 	if at+1 < len(facts) {
 		switch f := facts[at+1].Fact.(type) {
@@ -259,9 +258,9 @@ type heard struct {
 	answers []floodmark.VerifierAnswered
 }
 
-// heardIn is what stands in the event of the decision at facts[at], which begins
-// at from. An opinion may be older if verifiers were asked after it: then the
-// call was decided twice, and the opinion stands with the first decision.
+// heardIn returns what others said in the event of the decision at facts[at], which begins at from.
+// If verifiers were asked after an opinion, the call was decided twice, and the opinion is in the
+// event of the first decision.
 func heardIn(facts []Recorded, from, at int) heard {
 	var h heard
 	for _, f := range facts[from:at] {

@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// step is the event of a recorded decision as the live one began: the state
-// before it, with the sources that came with it.
+// step returns a recorded decision's event as it was at its start: the state before it, with the
+// sources that came with it.
 func (t *trial) step(f floodmark.ActionDecided, before []Recorded, at time.Time) *step {
 	agent := f.Action.Tool.Agent
 	if f.Action.Kind == floodmark.CallModel {
@@ -43,7 +43,7 @@ func (t *trial) step(f floodmark.ActionDecided, before []Recorded, at time.Time)
 	return st
 }
 
-// take lives on with one more fact, as it was and as it would have been.
+// take applies one more fact to both states: as it was, and as it would have been.
 func (t *trial) take(i int, f floodmark.Fact) error {
 	would, keep := t.wouldBe(i, f)
 	if err := t.was.Apply(f); err != nil {
@@ -118,7 +118,7 @@ func (t *trial) wouldBe(i int, f floodmark.Fact) (floodmark.Fact, bool) {
 	}
 }
 
-// shown is the call as the owner would have been shown it when they said yes.
+// shown returns the call as the owner would have been shown it when they approved it.
 func (t *trial) shown(f floodmark.GrantGiven) floodmark.Shown {
 	for _, open := range t.would.Book.Tickets {
 		for _, s := range open.Shown {
@@ -195,8 +195,8 @@ func (t *trial) announced(src floodmark.Source) floodmark.Label {
 	return t.last.st.placed(j.action.Tool, j.basis.Returns, j.basis.Location, src.Origin.Place)
 }
 
-// inherited looks at sources of another session. What they were worth there is
-// kept, unless the rules say something else of them now.
+// inherited looks at sources of another session. Their labels are kept. If the rules now say
+// something else of a source, no label can be told any more.
 func (t *trial) inherited(sources []floodmark.Source) {
 	then := t.then()
 	if then == nil || then == &t.Now {

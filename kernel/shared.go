@@ -9,14 +9,13 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// Sessions that share a server of tools may pass content through it: what one gave
-// it, another may get. What the server keeps is not known, so all its results carry
-// the mark of every session that wrote to it, until the owner vouches for them. Few
-// sources say so: a session adds one only if its mark is lower than what is carried
-// already.
+// Sessions that share a server of tools may pass content through it: what one gave it, another may
+// get. What the server keeps is not known, so all its results carry the mark of every session that
+// wrote to it, until the owner vouches for them. A session adds a source for that only if its mark
+// is lower than what the server carries already.
 
-// maxTogether bounds the sources that a shared server carries apart. One more
-// makes one of all.
+// maxTogether bounds the sources that a shared server carries. If there are more, they are joined
+// into one.
 const maxTogether = 16
 
 // together returns the shared server that this event is about.
@@ -28,7 +27,7 @@ func (st *step) together() (floodmark.ArtifactRef, bool) {
 	return floodmark.ArtifactRef{Kind: floodmark.ServerArtifact, Name: name}, name != "" && st.in.Artifacts != nil
 }
 
-// metShared returns the shared server of a call that a gateway met.
+// metShared returns the shared server of a call that a gateway matched.
 func (s *State) metShared(call floodmark.CallID) string {
 	for _, r := range s.Running {
 		if r.Call == call && r.Met != "" && r.Shared != "" {
@@ -38,8 +37,8 @@ func (s *State) metShared(call floodmark.CallID) string {
 	return ""
 }
 
-// givenBack brings what sessions gave to the shared server of this event: it may
-// give that to this one.
+// givenBack adds what sessions gave to the shared server of this event, because that server may
+// give it to this session.
 func (st *step) givenBack() []floodmark.NodeID {
 	ref, ok := st.together()
 	if !ok {
@@ -54,8 +53,8 @@ func leavesNothing(j *judged) bool {
 	return j.use.Profile != nil && len(j.action.Effects) > 0 && !slices.ContainsFunc(j.action.Effects, func(e floodmark.Effect) bool { return e != floodmark.Observe })
 }
 
-// give notes that a session at this mark is about to write to the shared server
-// of this event, unless that carries as much already.
+// give records that a session at this mark is about to write to the shared server of this event,
+// unless the server carries a mark as low already.
 func (st *step) give(mark floodmark.Label, call floodmark.CallID, nodes floodmark.NodeID) {
 	ref, ok := st.together()
 	if !ok || slices.ContainsFunc(st.out.Artifacts, func(a floodmark.Artifact) bool { return a.Ref == ref }) {

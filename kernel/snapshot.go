@@ -13,11 +13,11 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A snapshot is several parts, each behind its length: the state without what
-// is large in it, the ledger without its sources, and then what is large, each
-// as a fact that has room for it, because those are written and read fast.
-// It may change freely, with [github.com/floodmark/floodmark/monitor]'s format
-// of snapshots: what cannot be read is made from the journal again.
+// A snapshot is several parts, each after its length: the state without what is large in it, the
+// ledger without its sources, and then what is large. Each large part is a fact that has room for
+// it, because facts are written and read fast. The parts may change freely, with
+// [github.com/floodmark/floodmark/monitor]'s format of snapshots: a snapshot that cannot be read is
+// made again from the journal.
 const (
 	restPart = iota
 	ledgerPart
@@ -60,7 +60,7 @@ func (s *State) Snapshot() ([]byte, error) {
 	return out, nil
 }
 
-// What a source and a refused call take in most snapshots.
+// How many bytes a source and a refused call take in most snapshots.
 const (
 	sourceBytes  = 256
 	refusedBytes = 192
