@@ -13,11 +13,11 @@ import (
 type Readings struct {
 	said intent.Readings
 
-	// counts are what rules over sources answered so far, by this policy.
+	// counts are what rules over sources answered so far under policy.
 	counts policy.Counts
 	policy *policy.Policy
 
-	// shown is what a card repeats of a message, by these words.
+	// shown is what a card repeats of the message shownOf, read with the words shownBy.
 	shown, shownOf string
 	shownBy        *language.Lexicon
 }

@@ -22,8 +22,9 @@ func (st *step) beforeTool() {
 	st.refusedBefore()
 }
 
-// authority is the context that proposed the call: exactly this one, once. A
-// call that borrows another's name is judged by all that was seen.
+// authority returns the context in which the model proposed exactly this call; that is used once. A
+// call that was not proposed so, even if it borrows the name of one that was, is judged by all that
+// was seen.
 func (st *step) authority(a floodmark.Action) Context {
 	if st.s.Context != nil && slices.Contains(st.s.Proposed, proposed(a)) {
 		return *st.s.Context
@@ -68,7 +69,7 @@ func (st *step) finish(j *judged) {
 	}
 }
 
-// announce notes that a result is coming.
+// announce adds the source of a result that is coming.
 func (st *step) announce(j *judged) {
 	n := st.see(floodmark.Source{
 		Kind:   floodmark.NodeToolResult,
@@ -134,8 +135,8 @@ func (st *step) afterTool() {
 	st.worth(j.returns, found)
 }
 
-// worth tells a gateway what a result is worth, for clients that understand it,
-// and the mark, so that it knows when tools may have to be hidden.
+// worth tells a gateway the label of a result, for clients that understand it, and the mark, so
+// that the gateway knows when tools may have to be hidden.
 func (st *step) worth(l floodmark.Label, found []floodmark.SecretSpan) {
 	if !st.ev.Gateway {
 		return
@@ -145,8 +146,8 @@ func (st *step) worth(l floodmark.Label, found []floodmark.SecretSpan) {
 	st.out.Reply.Label, st.out.Reply.Mark = &l, &mark
 }
 
-// arrived is the label of an announced result now that it is here. The call is
-// looked at again because an agent may have changed its arguments since.
+// arrived returns the label of an announced result now that it is here. The call is looked at again
+// because an agent may have changed its arguments since.
 func (st *step) arrived(c hook.Call, n floodmark.NodeID) floodmark.Label {
 	src, _ := st.s.Ledger.Source(n)
 	if c.Name == "" || len(c.Args) == 0 && c.Hints == nil {
@@ -162,7 +163,7 @@ func (st *step) arrived(c hook.Call, n floodmark.NodeID) floodmark.Label {
 	if len(kept) > 0 && len(src.Secrets) == 0 {
 		label.Secrecy = floodmark.Secret
 	}
-	if len(c.Args) == 0 { // what it was called with is not told, only what the server says
+	if len(c.Args) == 0 { // its arguments are not known here, only what the server says
 		label = label.Join(src.Label)
 	}
 	return label
@@ -184,7 +185,7 @@ func (st *step) ask(j *judged) {
 		return
 	}
 	held := st.heldUntil()
-	if asked && !held.IsZero() && !open.Held.Equal(held) { // to show it as it stands now would ring
+	if asked && !held.IsZero() && !open.Held.Equal(held) { // to show the changed call would notify people
 		st.void(open.ID, "it became quiet, and the call is not the same any more")
 		asked = false
 	}
@@ -215,7 +216,7 @@ func (st *step) ask(j *judged) {
 	st.out.Reply.Ticket, st.out.Ask = t.ID, &t
 }
 
-// shows is a call as a question shows it.
+// shows returns a call as a question shows it.
 func (st *step) shows(j *judged) floodmark.Shown {
 	s := floodmark.Shown{
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest,
@@ -241,8 +242,8 @@ func (st *step) codeMAC(t floodmark.TicketID) floodmark.Digest {
 	return approval.CodeMAC(st.in.Key[:], st.ev.Session, t, st.in.Code)
 }
 
-// current reports whether an open question still shows the call as it stands:
-// an approval of it would hold.
+// current reports whether an open question shows the call as it is now, so that an approval would
+// cover it.
 func (st *step) current(o approval.Open, now floodmark.Shown) bool {
 	return slices.ContainsFunc(o.Shown, func(s floodmark.Shown) bool {
 		return approval.SameCall(s, now) && s.Mark == now.Mark && s.Two == now.Two && s.Boxed == now.Boxed && slices.Equal(s.Hosts, now.Hosts) && s.Here == now.Here && s.Others == now.Others &&
@@ -250,9 +251,9 @@ func (st *step) current(o approval.Open, now floodmark.Shown) bool {
 	})
 }
 
-// Where the policy wants it, what changes the agent or the monitor takes two
-// people. Who they are is not what they say but what a channel has proved, and
-// the policy says which of these names are one person.
+// If the policy wants it, a call that changes the agent or the monitor takes two people. A person
+// is known by the name that a channel has proved, and the policy says which of these names are one
+// person.
 
 // takesTwo reports whether two people must approve a call.
 func (st *step) takesTwo(j *judged) bool {

@@ -16,16 +16,16 @@ import (
 // far as that is known.
 type touch struct {
 	reads, writes, loads []string
-	// hooks are loaded if they are there.
+	// hooks are files that are loaded if they exist.
 	hooks []string
-	// sure are those of loads that the catalog knows of.
+	// sure are the files of loads that the catalog knows of.
 	sure []string
-	// guessed says that the paths of a command line were taken from its words:
-	// they count only where something is known of them.
+	// guessed says that the paths of a command line were taken from its words: such a path matters
+	// only if something is known of it.
 	guessed bool
 	// runs is the folder in which the call runs code, empty if it does not.
 	runs string
-	// whole and digest: the only path is written as a whole, with this content.
+	// whole says that the only path is written as a whole; digest is then that of its content.
 	whole  bool
 	digest floodmark.Digest
 }
@@ -119,7 +119,7 @@ func (st *step) touchedByCommand(j *judged) touch {
 	return t
 }
 
-// cleaned are the paths of a command line as seen from the folder it runs in.
+// cleaned returns the paths of a command line as seen from the folder it runs in.
 func (st *step) cleaned(paths []string, base string) []string {
 	out := make([]string, len(paths))
 	for i, p := range paths {
@@ -128,7 +128,7 @@ func (st *step) cleaned(paths []string, base string) []string {
 	return unique(out)
 }
 
-// mentioned are the words of command lines that could be paths.
+// mentioned returns the words of command lines that could be paths.
 func (st *step) mentioned(lines []string, base string) []string {
 	var list []string
 	for _, line := range lines {
@@ -157,7 +157,8 @@ func writes(effects []floodmark.Effect) bool {
 	})
 }
 
-// unique returns the first of each, at most as many as are looked at.
+// unique returns a list without repetitions and empty paths, and with at most maxArtifactPaths
+// paths.
 func unique(list []string) []string {
 	var out []string
 	for _, p := range list {
@@ -168,9 +169,8 @@ func unique(list []string) []string {
 	return out
 }
 
-// remembered is the memory a call reads or writes: of its server, or of the
-// agent it is built into. Which notes a search finds is not known, so a memory
-// counts as a whole.
+// remembered returns the memory a call reads or writes: that of its server, or of the agent its
+// tool is built into. A memory is one artifact, because which notes a search finds is not known.
 func (st *step) remembered(j *judged, written bool) []floodmark.ArtifactRef {
 	puts, gets := j.use.Remembers(writes(j.action.Effects))
 	if st.in.Artifacts == nil || written && !puts || !written && !gets {

@@ -11,10 +11,10 @@ import (
 	"github.com/floodmark/floodmark/report"
 )
 
-// What an undescribed tool returns has the zero label: it counts as secret. This file keeps
-// that apart from secrets that were found or declared. The call of such a tool, or one that
-// could carry its result away, is never allowed for it; a person is asked where a secret
-// would be refused, and told what is missing.
+// The result of an undescribed tool has the zero label, so it is treated as secret. This file tells
+// such results from secrets that were found or declared. A call of such a tool, or one that could
+// carry its result away, is not allowed for it. But where a real secret would be refused, a person
+// is asked and told what is missing.
 
 // unknown returns [floodmark.Undescribed] if the result of a call will count as secret only
 // because its tool is not described.
@@ -51,7 +51,7 @@ func nameUndescribed(j *judged) {
 	j.ruling.Reasons = reasons
 }
 
-// describing says what the owner can do where undescribed tools are the reason that a call is held.
+// describing says what the owner can do if a call is held because tools are not described.
 func (j *judged) describing() string {
 	var tools []string
 	for _, r := range j.decision.Reasons {

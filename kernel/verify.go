@@ -19,17 +19,16 @@ import (
 
 // An Asking is a call that gates outside must agree to before it proceeds.
 type Asking struct {
-	// Request is what each is shown. It has no ID yet.
+	// Request is what each gate is shown. It has no ID yet.
 	Request verify.Request
-	// Gates are who is asked: each must allow it.
+	// Gates are the gates that are asked. Each must allow the call.
 	Gates []verify.Gate
 }
 
 // A Hearing is what came of an [Asking].
 type Hearing struct {
 	Asked Asking
-	// Answers are those of the gates, in their order. One that is missing has
-	// not agreed.
+	// Answers are the answers of the gates, in their order. A gate that is missing has not agreed.
 	Answers []GateAnswer
 	// Case and Opinion are what an auditor was shown and said of the same call
 	// before, if one was asked.
@@ -53,8 +52,8 @@ type GateAnswer struct {
 // first.
 func waits(d floodmark.Decision) bool { return d.Verdict == floodmark.Allow && len(d.Verifiers) > 0 }
 
-// gates are those a call has to pass unless it is refused: the policy's and the
-// settings'.
+// gates returns the gates a call has to pass unless the policy refuses it: those of the policy and
+// of the settings.
 func gates(j *judged) []string {
 	if j.ruling.Verdict == floodmark.Restrict {
 		return nil
@@ -62,7 +61,7 @@ func gates(j *judged) []string {
 	return allGates(j)
 }
 
-// allGates are the gates a call has to pass if it proceeds, whatever lets it.
+// allGates returns the gates a call has to pass if it proceeds, whatever lets it.
 func allGates(j *judged) []string {
 	list := j.ruling.Verifiers
 	for _, name := range j.basis.Gates {
@@ -92,7 +91,7 @@ func (st *step) verify(j *judged) bool {
 	return false
 }
 
-// asking is what is asked about a call, and whether it can be shown.
+// asking returns what is asked about a call, and whether the call can be shown.
 func (st *step) asking(j *judged) (Asking, bool) {
 	view := st.view(j)
 	params, ok := view.Params()
@@ -111,7 +110,7 @@ func (st *step) asking(j *judged) (Asking, bool) {
 	return a, ok
 }
 
-// view is what of a call may be shown.
+// view returns what of a call may be shown.
 func (st *step) view(j *judged) *secret.View {
 	inner := func(l hook.Leaf) bool { return l.Top == floodmark.CommandAddress }
 	outer := func(l hook.Leaf) bool { return !inner(l) }
@@ -121,8 +120,7 @@ func (st *step) view(j *judged) *secret.View {
 	})
 }
 
-// Gate is how a gate is dealt with: the strictest of what the settings and the
-// policy say.
+// Gate returns how a gate is asked: the strictest of what the settings and the policy say.
 func (r Rules) Gate(agent, name string) verify.Gate {
 	g, set := r.Gates.Gate(agent, name)
 	for _, v := range r.Policy.Verifiers(agent) {
@@ -142,10 +140,10 @@ func (r Rules) Gate(agent, name string) verify.Gate {
 	return g
 }
 
-// Verify takes in what the gates answered about a call that waited for them. The
-// call is judged anew: what changed meanwhile counts. The answers hold for the
-// very request that was shown and for those who were asked: if it is another one
-// by now they are asked anew, the last time it is refused.
+// Verify takes in what the gates answered about a call that waited for them. The call is judged
+// anew, because the session may have changed meanwhile. The answers are valid only for the request
+// that was shown and the gates that were asked. If these are others now, the gates are asked anew;
+// if h.Last is set, the call is refused.
 func Verify(s *State, r Rules, in Input, h Hearing) (Output, error) {
 	st := newStep(s, r, in)
 	if err := st.heed(); err != nil {
@@ -158,7 +156,7 @@ func Verify(s *State, r Rules, in Input, h Hearing) (Output, error) {
 	if j.decision.Verdict == floodmark.Audit && h.Case != nil && sameCase(st.auditCase(j), *h.Case) {
 		st.opined(j, st.opinionGiven(j, h.Opinion))
 	}
-	st.enforce(&j.decision, j) // a call that only a pause lets through waits for them, too
+	st.enforce(&j.decision, j) // a call that only a pause lets through waits for gates, too
 	answers := st.answers(j, h)
 	if waits(j.decision) {
 		switch now, _ := st.asking(j); {
@@ -198,8 +196,7 @@ func (h Hearing) covers(now Asking) bool {
 	return true
 }
 
-// answers writes down what the gates answered. How one that gave no answer counts
-// is decided here, by its failMode.
+// answers writes down what the gates answered. If a gate gave no answer, its failMode decides.
 func (st *step) answers(j *judged, h Hearing) []floodmark.VerifierAnswered {
 	var list []floodmark.VerifierAnswered
 	for _, a := range h.Answers {
@@ -221,8 +218,8 @@ func (st *step) answers(j *judged, h Hearing) []floodmark.VerifierAnswered {
 	return list
 }
 
-// tally takes the answers into a decision that waits for them: every one must be
-// a yes. A gate that gave none must still agree.
+// tally takes the answers into a decision that waits for them: every gate must allow the call. The
+// decision goes on waiting for a gate without an answer.
 func (st *step) tally(j *judged, answers []floodmark.VerifierAnswered) {
 	var silent []string
 	for _, name := range j.decision.Verifiers {
@@ -250,7 +247,7 @@ func (st *step) refuse(j *judged, reason floodmark.Reason, todo floodmark.Remedy
 	d.Remedy = todo
 }
 
-// personsRemedy is what the owner can do.
+// personsRemedy returns what the owner can do.
 func personsRemedy(a floodmark.VerifierAnswered) string {
 	switch verify.FailureKind(a.Failure) {
 	case "":
@@ -264,7 +261,7 @@ func personsRemedy(a floodmark.VerifierAnswered) string {
 	}
 }
 
-// answerText is an answer in words. What a gate says is quoted: it is data.
+// answerText returns an answer in words. What a gate says is quoted: it is data.
 func answerText(a floodmark.VerifierAnswered) string {
 	name := "the verifier " + report.Visible(a.Verifier)
 	switch {
@@ -280,7 +277,7 @@ func answerText(a floodmark.VerifierAnswered) string {
 	return name + " refused it and said " + strconv.Quote(a.Text)
 }
 
-// failureRemedy is what the agent can do.
+// failureRemedy returns what the agent can do.
 func failureRemedy(a floodmark.VerifierAnswered) string {
 	switch verify.FailureKind(a.Failure) {
 	case "":
@@ -296,7 +293,7 @@ func failureRemedy(a floodmark.VerifierAnswered) string {
 	}
 }
 
-// provider is how the owner talks to the agent: where they last wrote.
+// provider returns how the owner talks to the agent: where they last wrote.
 func (st *step) provider() string {
 	name := ""
 	for src := range st.s.Ledger.Sources() {
@@ -307,5 +304,5 @@ func (st *step) provider() string {
 	return name
 }
 
-// GateTime is how long a gate may take that no time was set for (seed 3).
+// GateTime is how long a gate may take if no time was set for it (seed 3).
 const GateTime = 30 * time.Second

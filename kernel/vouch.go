@@ -12,8 +12,8 @@ func vouchRef(d floodmark.Digest) floodmark.ArtifactRef {
 	return floodmark.ArtifactRef{Kind: floodmark.VouchArtifact, Name: d.String()}
 }
 
-// words are the owner's last words on contents, from all sessions. Of two said
-// at the same time, the one that trusts less counts.
+// words returns the records of what the owner last said of contents, in any session. If two are of
+// the same time, the one that trusts less is taken.
 func (st *step) words(digests []floodmark.Digest) map[floodmark.Digest]Kept {
 	var refs []floodmark.ArtifactRef
 	for _, d := range digests {
@@ -35,7 +35,7 @@ func (st *step) words(digests []floodmark.Digest) map[floodmark.Digest]Kept {
 	return last
 }
 
-// vouched are the words that say yes.
+// vouched returns what the owner vouches for among some contents.
 func (st *step) vouched(digests []floodmark.Digest) map[floodmark.Digest]floodmark.Vouch {
 	yes := map[floodmark.Digest]floodmark.Vouch{}
 	for d, k := range st.words(digests) {
@@ -46,8 +46,8 @@ func (st *step) vouched(digests []floodmark.Digest) map[floodmark.Digest]floodma
 	return yes
 }
 
-// say keeps the owner's word on a content for every session. What they said of it
-// before, wherever, is gone.
+// say records for every session what the owner says of a content. It replaces what they said of the
+// content before, in whatever session.
 func (st *step) say(d floodmark.Digest, trust floodmark.Trust, by string) {
 	ref := vouchRef(d)
 	at := st.in.At.UnixNano()
@@ -92,7 +92,7 @@ func (st *step) heed() error {
 	return nil
 }
 
-// with is a copy of the state after some more facts.
+// with returns a copy of the state after some more facts.
 func (s *State) with(facts []floodmark.Fact) (*State, error) {
 	data, err := s.Snapshot()
 	if err != nil {
@@ -110,7 +110,7 @@ func (s *State) with(facts []floodmark.Fact) (*State, error) {
 	return next, nil
 }
 
-// heard are the facts that bring a ledger to the owner's last words.
+// heard returns the facts that make a ledger agree with what the owner last said.
 func (st *step) heard(words map[floodmark.Digest]Kept, have []floodmark.Endorsed) []floodmark.Fact {
 	var facts []floodmark.Fact
 	digests := make([]floodmark.Digest, 0, len(words))

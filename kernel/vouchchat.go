@@ -11,11 +11,11 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// Anyone who can write into a conversation could write «.endorse» there. So there it
-// only asks: a question with a code goes to the owner's own channels, and the code,
-// or an answer on such a channel, vouches.
+// Anyone who can write into a conversation could write «.endorse» there. So the command only asks
+// there: a question with a code goes to the owner's own channels, and the code, or an answer on
+// such a channel, vouches.
 
-// vouchTool is what a question is called that is about no call.
+// vouchTool is the tool that a question names if it is about no call.
 const vouchTool = string(approval.Endorse)
 
 // vouchInChat asks whether the owner vouches for a content, or takes the code that
@@ -52,7 +52,7 @@ func (st *step) vouchInChat(cmd approval.Command) {
 	st.out.Reply.Notice = "You are asked at your own channels whether you vouch for " + meaning.Source(src, st.trustOf(src)) + ". " + how
 }
 
-// vouchByCode takes the code of such a question, and of no other.
+// vouchByCode takes the code of a question whether to vouch, and of no other question.
 func (st *step) vouchByCode(cmd approval.Command) {
 	if st.lockedOut(cmd) {
 		return
@@ -70,7 +70,7 @@ func (st *step) vouchByCode(cmd approval.Command) {
 	st.answer(cmd)
 }
 
-// vouchAnswered takes a yes to such a question.
+// vouchAnswered takes an approval of a question whether to vouch.
 func (st *step) vouchAnswered(cmd approval.Command, open approval.Open) {
 	if !cmd.Approves(open.Shown[0]) {
 		st.out.Reply.Notice = fmt.Sprintf("That code was not asked for %q but for: %s.", cmd.Tool, names(open.Shown))
@@ -88,7 +88,7 @@ func (st *step) vouchShown(src floodmark.Source) floodmark.Shown {
 	}
 }
 
-// vouchQuestion is the question as a person sees it.
+// vouchQuestion returns the question as a person sees it.
 func (st *step) vouchQuestion(src floodmark.Source, shown floodmark.Shown) approval.Question {
 	q := approval.Question{
 		Action: floodmark.Action{Kind: floodmark.CallTool, Tool: shown.Tool, ArgsDigest: shown.ArgsDigest},
@@ -99,7 +99,7 @@ func (st *step) vouchQuestion(src floodmark.Source, shown floodmark.Shown) appro
 	return q
 }
 
-// vouchAgain is the question after the monitor came back.
+// vouchAgain returns the question again after the monitor was restarted.
 func (st *step) vouchAgain(shown floodmark.Shown) (approval.Question, error) {
 	src, notice := st.contentOf(shown.Vouch.String())
 	if notice != "" {
@@ -108,7 +108,7 @@ func (st *step) vouchAgain(shown floodmark.Shown) (approval.Question, error) {
 	return st.vouchQuestion(src, shown), nil
 }
 
-// trustOf is how much a source is believed now.
+// trustOf returns how much a source is trusted now.
 func (st *step) trustOf(src floodmark.Source) floodmark.Trust {
 	if n, ok := st.s.Ledger.Find(src.Digest); ok {
 		return st.s.Ledger.Effective(n).Trust

@@ -16,14 +16,14 @@ import (
 type Disk interface {
 	// Around returns the checkout a clean path lies in.
 	Around(path string) (Checkout, bool)
-	// Revisions returns what a checkout of each revision would be that words of git name at a
-	// path: all but the owner's own and what is part of the commit that is checked out.
+	// Revisions returns a checkout for each revision that words of git name at a path. It leaves
+	// out the owner's own revisions and those that are part of the commit that is checked out.
 	Revisions(path string, words []string) []Checkout
 	// Resolve returns where a clean path leads once links are followed; what is
 	// not there, or cannot be looked at, leads to itself.
 	Resolve(path string) string
-	// Links returns where the links lead that lie in a folder, or are that folder, by their
-	// paths; if deep, also those in the folders below. It is empty where the disk cannot be read.
+	// Links returns, by its path, where each link leads that is in a folder or is the folder
+	// itself; if deep, also the links in the folders below. It is empty if the disk cannot be read.
 	Links(folder string, deep bool) map[string]string
 	// Pushes stands for all that decides where a push from the checkout around
 	// a path goes; zero if that is not known, or if a branch is named and known
@@ -31,33 +31,33 @@ type Disk interface {
 	Pushes(path, branch string) floodmark.Digest
 	// Databases returns the hosts and ports of databases for which the owner of a home keeps a login there.
 	Databases(home string) []string
-	// Composes reports that docker compose, in a folder, reads one file that names no other.
+	// Composes reports whether docker compose, in a folder, reads one file that names no other.
 	Composes(folder string) bool
 	// Secrets returns where secrets are kept.
 	Secrets(s Search) Hoard
-	// Repository returns where git, standing at a clean path, finds its files, and
-	// where those are that all working trees share; empty if that is not known.
+	// Repository returns where git, run at a clean path, finds its files, and where the files are
+	// that all working trees share; empty if that is not known.
 	Repository(path string) (dir, common string)
-	// Nested returns the folders below one that hold git's files themselves, and
-	// whether these are all.
+	// Nested returns the folders below a folder that hold git's files themselves, and whether these
+	// are all.
 	Nested(folder string) (folders []string, all bool)
-	// Starts returns the programs that git, standing at a clean path, runs by itself: those
-	// hooks that are there («*» for any) which the catalog knows of, as [catalog.Use] has them,
-	// and files of the working tree that git's settings name.
+	// Starts returns the programs that git, run at a clean path, runs by itself: those hooks («*»
+	// for any) that exist and that the catalog knows of, as [catalog.Use] has them, and files of
+	// the working tree that git's settings name.
 	Starts(path string, hooks []string) []string
-	// Content stands for what is in a file; zero if it is not there or is no file.
+	// Content returns a digest of what is in a file; zero if it is not there or is no file.
 	Content(path string) floodmark.Digest
-	// Exactly is the digest of what is in the one file at a path that catalog.FoldPath
-	// made, however it is spelled; zero if there is none, a link, several, or a large one.
+	// Exactly returns the digest of what is in the one file at a path that catalog.FoldPath made,
+	// however it is spelled; zero if there is none, a link, several, or a large one.
 	Exactly(path string) floodmark.Digest
-	// Head is the commit that is checked out at a path; empty if it is not known.
+	// Head returns the commit that is checked out at a path; empty if it is not known.
 	Head(path string) string
-	// Missing reports that nothing lies at a path that catalog.FoldPath made, however it
-	// is spelled. Where the disk cannot be read, nothing is missing.
+	// Missing reports whether nothing is at a path that catalog.FoldPath made, however it is
+	// spelled. If the disk cannot be read, it reports false.
 	Missing(path string) bool
 }
 
-// resolved are paths with their links followed.
+// resolved returns paths with their links followed.
 func (st *step) resolved(paths []string) []string {
 	if st.in.Disk == nil {
 		return paths
@@ -88,14 +88,14 @@ func (st *step) foreign(p string) (Checkout, bool) {
 	return c, ok && !c.Own && c.Commit != "" && !st.listed(p)
 }
 
-// listed reports a place that the policy lists as the owner's own.
+// listed reports whether the policy lists a place as the owner's own.
 func (st *step) listed(p string) bool {
 	l := floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Public}
 	return st.r.Policy.PlaceLabel(l, p, catalog.Elsewhere, false, st.s.Home).Trust >= floodmark.Local
 }
 
-// revisions are the repositories of others that git takes something from which is not part
-// of what is checked out: it shows or writes what lies there.
+// revisions returns the revisions of others from which git shows or writes something that is not
+// part of what is checked out.
 func (st *step) revisions(use *catalog.Use) (list []Checkout) {
 	if st.in.Disk == nil || len(use.Revisions.Words) == 0 {
 		return nil
@@ -154,14 +154,14 @@ func (st *step) bringSeen(src floodmark.Source, worth floodmark.Label) {
 	st.keep(floodmark.ContentSeen{Source: src})
 }
 
-// A worthy is a source with what it is worth now.
+// A worthy is a source with the trust it has now.
 type worthy struct {
 	source floodmark.Source
 	worth  floodmark.Trust
 }
 
-// repository is the repository of others that code would be loaded from, unless
-// the owner vouched for it at this commit.
+// repository returns the repository of others that code would be loaded from, unless the owner
+// vouched for it at this commit.
 func (st *step) repository(p string) []worthy {
 	c, ok := st.foreign(p)
 	if !ok {
@@ -184,21 +184,20 @@ func (st *step) unvouched(c Checkout) []worthy {
 	return []worthy{{src, floodmark.External}}
 }
 
-// Git obeys the settings of the repository it works in, and these may name
-// programs: a folder that an archive, a clone or a pull brought may be such a
-// repository. The project's own settings are the owner's, unless something worth
-// less was put there. In any other repository a git command runs what the
-// settings say, and is worth what their folder is.
+// Git obeys the settings of the repository it works in, and these may name programs: a folder that
+// an archive, a clone or a pull brought may be such a repository. The project's own settings are
+// the owner's, unless something less trusted was put there. In any other repository a git command
+// runs what the settings say, and is judged by the label of their folder.
 
-// Some shells stay where a command left them, so that the next one works there.
-// Which do is unknown: a command is looked at from the project and from there.
+// Some shells stay in the folder where a command left them, so that the next command works there.
+// Which shells do is unknown, so a command is looked at from the project and from that folder.
 
-// maxStands bounds the folders in which a shell may be; more are everywhere.
+// maxStands bounds the folders in which a shell may be. If there are more, it may be anywhere.
 const maxStands = 4
 
-// fromShell adds the repositories that git works in if a shell is where an earlier
-// command left it, and notes where this one leaves it. The owner's own words may
-// send it anywhere.
+// fromShell notes where a command leaves its shell. If the mark is below Local, it also adds the
+// repositories that git works in if the shell is where an earlier command left it: the owner's own
+// words may send a shell anywhere.
 func (st *step) fromShell(j *judged, hints *hook.Hints, mark floodmark.Label) {
 	if !j.use.Commands() {
 		return
@@ -230,15 +229,14 @@ func (s *State) moved(b *floodmark.Basis) {
 	}
 }
 
-// besides are folders other than the project, in order; nil if there are none.
+// besides returns the folders other than the project, in order; nil if there are none.
 func besides(dirs []string, project string) []string {
 	list := without(slices.Clone(dirs), func(dir string) bool { return dir == project })
 	slices.Sort(list)
 	return list
 }
 
-// obeyed are the repositories that git works in whose settings are worth less than
-// the owner's own work.
+// obeyed returns the repositories that git works in whose settings are trusted below Local.
 func (st *step) obeyed(j *judged, t *touch, mark floodmark.Label) []floodmark.Load {
 	var list []floodmark.Load
 	for _, dir := range j.use.Repositories {
@@ -305,16 +303,16 @@ func (st *step) gitSettings(dir string) (paths []string, own bool) {
 	return []string{dir + "/**"}, false
 }
 
-// onSettings are the words on files that git obeys. What git, a box or a pattern puts into
-// a tree goes around git's own folder, and commits are no settings.
+// onSettings returns the records of files that git obeys. It leaves out commits, and trees from
+// git, a box or a pattern that spare git's own folder.
 func (st *step) onSettings(p string) []Kept {
 	return slices.DeleteFunc(st.onPath(p), func(k Kept) bool {
 		return ofGit(k.Ref) || k.Spares && inGit(strings.TrimSuffix(p, "/**")) && !inGit(k.Ref.Name)
 	})
 }
 
-// nested are the words on repositories below a folder that a call may have brought
-// as they are: git goes into one if the index names it.
+// nested returns the records of repositories below a folder that a call may have brought as they
+// are. Git goes into such a repository if the index names it.
 func (st *step) nested(dir string) []Kept {
 	kept := slices.DeleteFunc(st.onPath(dir+"/**"), func(k Kept) bool {
 		name := k.Ref.Name
@@ -333,8 +331,8 @@ func (st *step) nested(dir string) []Kept {
 	})
 }
 
-// putNow is what settings are worth that the same call may put there first: as much
-// as what it is made from, or clean if it does not.
+// putNow returns the label of settings that the same call may write first: that of what they are
+// made from, or clean if it writes none.
 func (st *step) putNow(j *judged, t *touch, dir string, settings []string, mark floodmark.Label) floodmark.Label {
 	if !slices.Contains(settings, dir+"/.git/**") { // there may be a repository in it afterwards
 		settings = append(slices.Clone(settings), dir+"/.git/**", dir+"/HEAD")
