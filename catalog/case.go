@@ -42,7 +42,7 @@ func (p *Profile) Cases() []Case {
 	return out
 }
 
-// String is the case on one line.
+// String returns the case on one line.
 func (c Case) String() string {
 	var parts []string
 	if len(c.Effects) > 0 {
@@ -95,7 +95,7 @@ func (t *test) words() string {
 	}
 }
 
-// words are the written halves of p.
+// words returns the halves of p that are set, in words.
 func (p *partial) words() string {
 	var out []string
 	switch {

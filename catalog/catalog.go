@@ -29,7 +29,7 @@ type Catalog struct {
 	paths    paths
 	watch    watch
 	hash     floodmark.Digest
-	tables   floodmark.Digest   // of the files that speak of commands and paths
+	tables   floodmark.Digest   // the digest of the files that describe commands and paths
 	unknown  []floodmark.Effect // what an undescribed tool does
 	licences [floodmark.Observe + 1][]string
 }
@@ -107,8 +107,7 @@ func New(user []*File, shipped *Catalog) *Catalog {
 	return c
 }
 
-// online adds to every command that it may reach the network, unless it does worse or its program
-// is listed as offline.
+// online adds Fetch to every command, unless it does worse or its program is listed as offline.
 func online(entries []*shellscan.Entry, offline []string) []*shellscan.Entry {
 	out := slices.Clone(entries)
 	for i, e := range entries {
@@ -123,8 +122,8 @@ func online(entries []*shellscan.Entry, offline []string) []*shellscan.Entry {
 	return out
 }
 
-// Documents reports an address of a documentation or package host that carries only a path. Such a
-// host passes the path to no one.
+// Documents reports whether an address is of a documentation or package host and has only a path.
+// Such a host passes the path to no one.
 func (c *Catalog) Documents(raw string) bool {
 	host, path := address.Parts(raw)
 	return path && slices.Contains(c.hosts, host)
@@ -201,7 +200,7 @@ func newLayer(files []*File) *layer {
 	return l
 }
 
-// add keeps the first profile of a name: earlier files count.
+// add keeps the first profile of a name: earlier files take precedence.
 func (l *layer) add(k key, p *Profile) {
 	for _, tool := range p.tools {
 		exact := k
@@ -214,8 +213,8 @@ func (l *layer) add(k key, p *Profile) {
 	}
 }
 
-// find returns the profile for k, or nil. A whole name counts before a prefix,
-// and a longer prefix before a shorter one.
+// find returns the profile for k, or nil. A whole name comes before a prefix, and a longer prefix
+// before a shorter one.
 func (l *layer) find(k key) *Profile {
 	if p, ok := l.exact[k]; ok {
 		return p

@@ -64,7 +64,7 @@ type Use struct {
 	// Repositories are the folders in which git works: it obeys the settings of the repository
 	// around each, which may name programs. An unknown folder is empty.
 	Repositories []string
-	// Revisions are the words in the command that may name a git revision there.
+	// Revisions are the words in the command that may name a git revision in Repositories.
 	Revisions gitwords.Revisions
 	// Ends are the folders in which a command line may leave its shell; empty for an unknown one.
 	Ends []string
@@ -74,8 +74,8 @@ type Use struct {
 	// Offline: a command line may work without a network. What it fetches would also use a local
 	// copy, and it names neither an address nor a package.
 	Offline bool
-	// Tidies: it changes nothing except by deleting single files. Removes are those of them that
-	// the same command line has not created.
+	// Tidies: it changes nothing except by deleting single files. Removes are the deleted files
+	// that the same command line has not created.
 	Tidies  bool
 	Removes []string
 	// Found is what was found in the call besides its effects.
@@ -84,13 +84,13 @@ type Use struct {
 	// names it and has not checked it out itself.
 	Pushes bool
 	Branch string
-	// PushesToo: the same, apart from what programs other than git delete or change.
+	// PushesToo: as Pushes, but programs other than git may also delete or change something.
 	PushesToo bool
-	// Looks says what a command line that only reads reveals by that.
+	// Looks says what a command line that only reads reveals by reading.
 	Looks looks.Look
 	// Otherwise are the effects it would have outside a place of the owner's own.
 	Otherwise []floodmark.Effect
-	// Licence are the words by which an owner asks for this.
+	// Licence are the words by which an owner asks for this call.
 	Licence []string
 	// Selectors are the top-level arguments that only select what the tool does, with a word the
 	// profile lists: Effects and Licence already account for them.
@@ -198,8 +198,8 @@ func (j *judge) cases(leaves []hook.Leaf) {
 	}
 }
 
-// find adds what a profile or a case finds, about the critical values that the profile does not list
-// as words of its own; without any, about something unknown.
+// find adds what a profile or a case finds about each argument that is neither free text nor a
+// flag; if there is no such argument, about something unknown.
 func (j *judge) find(f floodmark.Finding, leaves []hook.Leaf) {
 	var things []string
 	for i := range leaves {
@@ -306,7 +306,7 @@ func (j *judge) path(value string) {
 		j.use.Place = s.text
 	}
 	j.use.Location = max(j.use.Location, s.kind)
-	if j.use.Profile.command { // a folder to run in: what is written there is looked at
+	if j.use.Profile.command { // a folder to run in: writes there are looked at by themselves
 		s.guard &^= whereWritten &^ isInstructs
 	}
 	j.guards |= s.guard
@@ -317,8 +317,8 @@ func (j *judge) path(value string) {
 	}
 }
 
-// away counts a path that may be on another machine as an address: a look-up below /net looks for a
-// machine of that name. Paths of a remote tool do not count.
+// away takes a path that may be on another machine for an address, because a look-up below /net
+// looks for a machine of that name. Paths of a remote tool are left out.
 func (j *judge) away(s *spot) {
 	if s.guard&isAway != 0 && !slices.Contains(j.use.URLs, s.text) && !j.use.Profile.remote {
 		j.use.URLs = append(j.use.URLs, s.text)
@@ -382,7 +382,7 @@ func (j *judge) undeclared(value string) {
 	j.guards |= j.catalog.paths.look(value, j.base, j.at, make([]string, 0, 24)).guard & (isProtected | isSecret | isPass)
 }
 
-// prose reports a text of several words that does not begin like a path.
+// prose reports whether a text has several words and does not begin like a path.
 func prose(value string) bool {
 	return strings.ContainsAny(value, " \n") && strings.IndexByte("/~.\\", value[0]) < 0
 }
@@ -437,7 +437,7 @@ func (j *judge) settle() {
 	j.retighten()
 }
 
-// byPath is the label of the content at the call's path.
+// byPath returns the label of the content at the call's path.
 func (j *judge) byPath() floodmark.Label {
 	l := floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Private}
 	if j.use.Location == Foreign {

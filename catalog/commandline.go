@@ -77,9 +77,9 @@ func (j *judge) line(r shellscan.Report, text string) {
 	}
 }
 
-// queries applies to a line that only queries a database: its query goes to a host. The server acts
-// on its own machine, so it still counts as a change, but nothing runs here except what the
-// client's settings name.
+// queries changes the effects of a line that only queries a database at a host. The query may
+// change something on the server's machine, but nothing runs here except what the client's settings
+// name.
 func (j *judge) queries(r *shellscan.Report, text string) {
 	host, port, ok := looks.Asks(r, text)
 	if !ok || j.decided {
@@ -131,8 +131,8 @@ func (j *judge) parts(r *shellscan.Report) {
 	}
 }
 
-// file joins the entries of a program that is a file: its own and those of its words, where all are
-// known.
+// file joins the label of a program that is a file: that of the paths if the line is understood,
+// else untrusted and private.
 func (j *judge) file(r *shellscan.Report) {
 	j.use.Own = false
 	j.use.Programs = true
@@ -159,7 +159,7 @@ func (j *judge) entry(e *shellscan.Entry) {
 	}
 }
 
-// house is the least effect of a kind.
+// house returns the least effect of a kind, and whether it does more than observe.
 func house(k shellscan.Kind) (floodmark.Effect, bool) {
 	switch k {
 	case shellscan.Anything, shellscan.Execute, shellscan.Listen:
@@ -211,7 +211,7 @@ func (j *judge) touched(r *shellscan.Report) {
 	}
 }
 
-// toldAway reports that a line may send a key to some host: it reaches one, and not only through
+// toldAway reports whether a line may send a key to some host: it reaches one, and not only through
 // the command that fetches the key from there.
 func toldAway(r *shellscan.Report, key *shellscan.Effect) bool {
 	reached := 0
@@ -262,7 +262,7 @@ func list(paths []string, e *shellscan.Effect) []string {
 	}
 	p := e.Path
 	switch {
-	case e.Tree && e.Kind == shellscan.Write && e.Command == "git" && !e.Placed: // it goes around its own folder
+	case e.Tree && e.Kind == shellscan.Write && e.Command == "git" && !e.Placed: // git leaves its own folder out
 		p = strings.TrimSuffix(p, "/") + "/*"
 	case e.Tree:
 		p = strings.TrimSuffix(p, "/") + "/**"
@@ -290,8 +290,8 @@ func (j *judge) reads(e *shellscan.Effect) {
 	}
 }
 
-// aimed reports a pattern for certain names: not «*», which is for all, nor «*.json», which is for
-// a whole kind.
+// aimed reports whether a pattern is for certain names: not «*», which is for all, nor «*.json»,
+// which is for a whole kind.
 func aimed(path string) bool {
 	last := path[strings.LastIndexByte(path, '/')+1:]
 	if rest, ok := strings.CutPrefix(last, "*."); ok && !strings.ContainsAny(rest, "*?[.") {

@@ -28,7 +28,7 @@ func foldPath(text string) string {
 	return path.Clean(strings.Join(segs, "/"))
 }
 
-// plainPath reports a path that needs no folding except for case.
+// plainPath reports whether a path needs no folding except for case.
 func plainPath(text string) bool {
 	last := byte('/')
 	for i := range len(text) {
@@ -41,7 +41,7 @@ func plainPath(text string) bool {
 	return last != '.' && last != ' '
 }
 
-// unseen reports a character that some file system or some reader drops.
+// unseen reports whether some file system or some reader drops a character.
 func unseen(r rune) bool {
 	switch {
 	case r < ' ', r == 0x7f, r == 0x034f, r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r == unicode.ReplacementChar:

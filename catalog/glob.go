@@ -55,7 +55,7 @@ func parseGlob(text string) (glob, error) {
 	return g, nil
 }
 
-// String is the pattern as it was written.
+// String returns the pattern as it was written.
 func (g *glob) String() string {
 	return [...]string{anywhere: "", atHome: "~/", absolute: "/"}[g.root] + strings.Join(g.segs, "/")
 }

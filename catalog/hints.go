@@ -58,7 +58,7 @@ func (j *judge) retighten() {
 	}
 }
 
-// placed returns the effects of writing there in a session below Local.
+// placed returns the effects of writing to such a path in a session below Local.
 func (g guard) placed() []floodmark.Effect {
 	switch {
 	case g&(isDotted|isLoaded|isMemory|isTyped) != 0:

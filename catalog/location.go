@@ -8,15 +8,15 @@ import (
 	"github.com/floodmark/floodmark/internal/filenames"
 )
 
-// OfProgram begins the location of a file program's output.
+// OfProgram begins the location of the output of a program that is a file.
 const OfProgram = "program "
 
 // byHost is the location of content read from one host.
 const byHost = "host"
 
-// LocationOf says how the place of a result counts. Standing trust in a host holds for a plain read
-// of one URL there, by a tool that returns the page as it is: with two URLs, a command, or a tool
-// that reads messages, the result may come from another author.
+// LocationOf returns the place of a result, as rules on places know it. Standing trust in a host
+// applies only to a plain read of one URL there, by a tool that returns the page as it is: with two
+// URLs, a command, or a tool that reads messages, the result may come from another author.
 func (u Use) LocationOf(leaves []hook.Leaf) string {
 	if u.ByPath && u.Programs {
 		return OfProgram + u.Location.String()

@@ -229,7 +229,7 @@ func kindOf(n *yaml.Node) string {
 	}
 }
 
-// near is the hint for an unknown word: the nearest one, or all.
+// near returns the hint for an unknown word: the nearest known word, or all of them.
 func near(what, word string, known []string) string {
 	best, distance := "", len(word)/2+1
 	for _, k := range known {

@@ -11,11 +11,11 @@ import (
 	"github.com/floodmark/floodmark/internal/hostnames"
 )
 
-// An ownPlace lists the arguments a call may have that only files something of the owner's own,
-// such as an event without guests or a task: such a call writes, even if the tool can do more.
+// An ownPlace lists the only arguments of a call that just files something of the owner's own, such
+// as an event without guests or a task. Such a call writes, even if the tool can do more.
 type ownPlace struct {
 	only    []string // paths of values, or «path=value»
-	account []string // those that name the account, which must be the owner's
+	account []string // paths of values that name the account, which must be the owner's
 }
 
 func (r *reader) ownPlace(n *yaml.Node, p *Profile) *ownPlace {

@@ -153,7 +153,7 @@ func (r *reader) firstWords(n *yaml.Node, text string) []string {
 	return words
 }
 
-// hosts reads hosts, of which «*.example.com» stands for all below one.
+// hosts reads hosts. «*.example.com» stands for all hosts below example.com.
 func (r *reader) hosts(n *yaml.Node, what string) []string {
 	nodes := r.texts(n, what)
 	for _, h := range nodes {

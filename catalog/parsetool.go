@@ -107,12 +107,12 @@ func (r *reader) pays(f field, effects []floodmark.Effect) bool {
 
 // finds reads what is found in a call besides its effects: a line of internal/finding.
 func (r *reader) finds(f field) floodmark.Finding {
-	known, _, _ := finding.Shipped() // of no table, every word is unknown
+	known, _, _ := finding.Shipped() // without a table, every word is unknown
 	return floodmark.Finding(r.oneOf(f.value, "finds", known.Words()))
 }
 
-// protected reads whether a tool or case changes how the agent is watched. It is refused for one
-// that only observes, where it would have no effect.
+// protected reads whether a tool or case changes how the agent is watched. It is refused for a tool
+// or case that only observes, where it would have no effect.
 func (r *reader) protected(f field, effects []floodmark.Effect) bool {
 	on := r.flag(f.value, "selfProtected")
 	if on && !slices.ContainsFunc(effects, func(e floodmark.Effect) bool { return e != floodmark.Observe }) {
@@ -234,7 +234,7 @@ func (r *reader) decides(n *yaml.Node, a Arg) {
 	}
 }
 
-// wordsOf are the words of a level, from its first to its last.
+// wordsOf returns the words of a level, from its first to its last.
 func wordsOf[T interface {
 	~uint8
 	String() string

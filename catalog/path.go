@@ -62,13 +62,13 @@ const (
 	isAway    // elsewhere, for all that is known: its name may be one of another machine
 )
 
-// whereWritten are those that matter only for writes.
+// whereWritten are the guards that matter only for writes.
 const whereWritten = isInstructs | isShared | isLoaded | isMemory | isTyped | isDotted | isHidden | isOmits | isOutside
 
-// guarded are those searched for inside a folder or pattern.
+// guarded are the guards that are searched for inside a folder or pattern.
 const guarded = isInstructs | isTyped | isProtected
 
-// guardLists are the lists by their names in a file.
+// guardLists returns the guards by the names of their lists in a file.
 func guardLists() map[string]guard {
 	return map[string]guard{
 		"secret": isSecret, "instructs": isInstructs, "selfProtected": isProtected, "foreign": isForeign, "passes": isPass | isProtected | isSecret,
@@ -146,7 +146,7 @@ func (ps *paths) look(value, base string, at Places, buf []string) spot {
 	if s.kind == InProject {
 		s.guard &^= isAway
 	}
-	if strings.Contains(value, `\`) { // where it is no separator, «..» leads elsewhere
+	if strings.Contains(value, `\`) { // if this is no separator, «..» leads elsewhere
 		other := spotAt(cleanSlashes(value, base, at.Home), at, nil)
 		s.guard |= ps.placed(&other, at)
 	}
@@ -154,7 +154,7 @@ func (ps *paths) look(value, base string, at Places, buf []string) spot {
 		other := spotAt(clean(host+file, base, at.Home), at, nil)
 		s.guard |= ps.placed(&other, at)
 	}
-	if s.kind == InProject && s.guard&isShared != 0 { // a project that lies there is there already
+	if s.kind == InProject && s.guard&isShared != 0 { // a shared project is shared already
 		project := spotAt(clean(at.Project, "", at.Home), at, nil)
 		s.guard &^= ps.guards(&project) & isShared
 	}
@@ -198,8 +198,9 @@ func (ps *paths) placed(s *spot, at Places) guard {
 	return found
 }
 
-// scratch reports whether s is in a world-writable folder, and how many of its names say so. A
-// folder that holds the project is not: programs look for their settings there.
+// scratch reports whether s is in a world-writable folder, and how many of its names are that
+// folder's. A folder that contains the project is none, because programs look for their settings
+// there.
 func (ps *paths) scratch(s *spot, names []string, at Places) (from int, ok bool) {
 	project := spotAt(clean(at.Project, "", at.Home), at, nil)
 	for i := range ps.open {
@@ -329,7 +330,7 @@ func (ps *paths) mayBeSecret(s *spot) guard {
 }
 
 // passesIn reports whether reading a pattern or a tree inside the monitor's own folders reads a
-// pass. A wider tree holds keys of all sorts; that asks when something leaves.
+// pass. A wider tree is only secret, because it contains keys of all sorts.
 func (ps *paths) passesIn(s *spot) guard {
 	if s.guard&isProtected == 0 {
 		return 0

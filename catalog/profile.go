@@ -68,11 +68,11 @@ func (p *Profile) Remote() bool { return p.remote }
 // Pays reports whether the tool moves money, now or later.
 func (p *Profile) Pays() bool { return p.pays }
 
-// Commits reports a tool that puts code into a repository, as a push does: each call of it is
+// Commits reports whether the tool puts code into a repository, as a push does: each call of it is
 // shown. It is false for an undescribed tool.
 func (p *Profile) Commits() bool { return p != nil && p.commits }
 
-// OnlyReads reports a tool that is no command line and that with any arguments only reads.
+// OnlyReads reports whether the tool is no command line and only reads, with any arguments.
 func (p *Profile) OnlyReads() bool {
 	return !p.command && !slices.ContainsFunc(p.effects, func(e floodmark.Effect) bool { return e < floodmark.Fetch })
 }

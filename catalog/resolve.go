@@ -58,8 +58,8 @@ func (u Use) Arg(top string) Arg {
 // Commands reports whether an argument of the tool is a command line.
 func (u Use) Commands() bool { return u.Profile != nil && u.Profile.command }
 
-// Fresh reports one command line in a new shell that no other call uses, by the profile and these
-// arguments. An argument that is false or empty does not count.
+// Fresh reports whether a call is one command line in a new shell that no other call uses, by the
+// profile and these arguments. False and empty arguments are ignored.
 func (u Use) Fresh(leaves []hook.Leaf) bool {
 	if u.Profile == nil || u.Found.Has(floodmark.TakesCommands) {
 		return false
@@ -77,7 +77,7 @@ func (u Use) Fresh(leaves []hook.Leaf) bool {
 	return lines == 1
 }
 
-// SystemFolders are where the operating system keeps its programs.
+// SystemFolders returns where the operating system keeps its programs.
 func SystemFolders() []string {
 	return []string{"/usr", "/bin", "/sbin", "/lib", "/lib64", "/System", "/Library/Developer", "/opt/homebrew", "/nix/store"}
 }
@@ -134,7 +134,7 @@ func Reaches(path, file string) bool {
 	return meets(splitPath(file, nil), splitPath(path, nil))
 }
 
-// Listed are the patterns of lists of paths («secret», «plain» …), as written.
+// Listed returns the patterns of lists of paths («secret», «plain» …), as written.
 func (c *Catalog) Listed(lists ...string) (patterns []string) {
 	var want guard
 	for _, name := range lists {
@@ -148,7 +148,7 @@ func (c *Catalog) Listed(lists ...string) (patterns []string) {
 	return patterns
 }
 
-// HomeKeeps are the files and folders of a home that hold secrets.
+// HomeKeeps returns the files and folders of a home that hold secrets.
 func (c *Catalog) HomeKeeps() (list []string) {
 	for _, pattern := range c.Listed("secret") {
 		p, home := strings.CutPrefix(pattern, "~/")

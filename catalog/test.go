@@ -15,7 +15,7 @@ type test struct {
 	hosts    []string
 	globs    []glob
 	commands [][]string // first words
-	given    bool       // any value but nothing, no and zero
+	given    bool       // any value except nothing, false and zero
 	sql      bool       // one plain statement that reads a database
 }
 

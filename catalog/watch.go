@@ -19,7 +19,7 @@ type watch struct {
 	variables []string          // «*» stands for any letters
 	homes     map[string]string // by variable: what it moves
 	programs  []string          // what an agent's program is called
-	packages  []string          // under which strangers publish one
+	packages  []string          // under which an agent is published
 }
 
 func (w *watch) join(more *watch) {
@@ -142,39 +142,39 @@ func (j *judge) unfollowed(r *shellscan.Report) {
 	}
 }
 
-// moves reports a variable that moves an agent's settings or the monitor.
+// moves reports whether a variable moves an agent's settings or the monitor.
 func (w *watch) moves(name string) bool {
 	return slices.ContainsFunc(w.variables, func(pattern string) bool { return matchSegment(pattern, name) })
 }
 
-// assigns reports a word that sets such a variable.
+// assigns reports whether a word sets such a variable.
 func (w *watch) assigns(word string) bool {
 	name, _, ok := strings.Cut(word, "=")
 	return ok && w.moves(name)
 }
 
-// program reports a file in a folder of programs that has an agent's name.
+// program reports whether a file in a folder of programs has an agent's name.
 func (w *watch) program(file string) bool {
 	dir := strings.TrimSuffix(file, "/"+lastName(file))
 	return dir != file && strings.HasSuffix(dir, "bin") && slices.Contains(w.programs, lastName(file))
 }
 
-// packed reports a file of a package under which an agent is published.
+// packed reports whether a file is of a package under which an agent is published.
 func (w *watch) packed(file string) bool {
 	return slices.ContainsFunc(w.packages, func(name string) bool { return strings.Contains(file, "/node_modules/"+name+"/") })
 }
 
-// lastName is the last part of a path.
+// lastName returns the last part of a path.
 func lastName(file string) string { return file[strings.LastIndexAny(file, `/\`)+1:] }
 
-// monitorName is what our programs begin with; monitorLine how the daemon looks
-// in a list of processes.
+// monitorName begins the names of our programs. monitorLine is how the daemon looks in a list of
+// processes.
 const (
 	monitorName = "floodmark"
 	monitorLine = "floodmark-hook /usr/bin/floodmark serve"
 )
 
-// stopsMonitor reports words that call the monitor, or every process.
+// stopsMonitor reports whether words that stop processes name the monitor, or every process.
 func stopsMonitor(how shellscan.Stops, words []string) bool {
 	if len(words) > 2 && slices.Contains(words[2:], "-1") { // kill -9 -1
 		return true
