@@ -34,8 +34,8 @@ func (d *Daemon) auditing() audit.Auditor {
 // recentFailure is how long a failure of the auditor is shown.
 const recentFailure = time.Hour
 
-// auditorNotes says where policy and settings do not fit together, and when the auditor does not
-// answer.
+// auditorNotes returns a warning if only one of the policy and service.yaml wants an auditor, or if
+// the auditor failed recently.
 func (d *Daemon) auditorNotes() []string {
 	on := d.rulesFor("").Policy.Settings("").AuditorOn
 	switch {

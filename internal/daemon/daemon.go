@@ -95,8 +95,8 @@ type Daemon struct {
 	reader  *config.Reader // of all rules
 	live    *liverules.Live
 	gates   verify.Gates // of service.yaml, as the rules have them
-	// bundles is the store of signed rules, and signed says which of them hold; both are nil if all
-	// tenants are judged by policy.yaml.
+	// bundles is the store of signed rules, and signed says which of them are in effect. Both are
+	// nil if all tenants are judged by policy.yaml.
 	bundles bundle.Store
 	signed  *signedrules.Book
 	store   store
@@ -122,7 +122,8 @@ type Daemon struct {
 	metrics   net.Listener
 	// notes are the warnings that status shows.
 	notes *notes
-	// approvers carry questions to people; bots are those of Telegram, desktop the owner's.
+	// approvers carry questions to people. bots are the Telegram bots, and desktop asks on the
+	// owner's desktop.
 	approvers []approval.Approver
 	bots      []*telegram.Bot
 	desktop   *desktop.Desktop
@@ -363,7 +364,7 @@ func (d *Daemon) stop(servers []server) {
 	}
 }
 
-// end closes everything and removes the running note, so the next start finds none.
+// end closes everything and removes the note of this run, so that the next start finds none.
 func (d *Daemon) end() error {
 	if err := d.close(); err != nil {
 		return err

@@ -30,7 +30,8 @@ var (
 	_ approval.Keeper   = (*desk)(nil)
 )
 
-// maxOpen bounds the questions held. Beyond it the oldest is dropped, and can be asked again.
+// maxOpen bounds the questions whose codes are kept. Beyond it the oldest is dropped, and can be
+// asked again.
 const maxOpen = 1024
 
 func newDesk(now func() time.Time) *desk { return &desk{now: now} }
@@ -93,15 +94,15 @@ func (d *desk) Closed(_ context.Context, s floodmark.SessionID, t floodmark.Tick
 	return nil
 }
 
-// picks reports whether a question asks where a call goes, takes two people or is a group's to
-// answer: an agent's own window cannot ask that.
+// picks reports whether an agent's own window cannot ask a question, because a person must pick
+// where the call goes, because it takes two people, or because only a group may answer it.
 func (d *Daemon) picks(s floodmark.SessionID, t floodmark.TicketID) bool {
 	for _, p := range d.monitor.Pending("") {
 		if p.Ticket == t && p.Session.ID == s {
 			return d.anyRouted(p) || slices.ContainsFunc(p.Questions, func(q approval.Question) bool { return q.Pick != nil || q.Two })
 		}
 	}
-	return true // it cannot be read
+	return true // the question is not known here
 }
 
 // words returns a question as a chat or an agent's window shows it.
@@ -119,8 +120,8 @@ func (d *desk) tidy() {
 	d.open = slices.DeleteFunc(d.open, func(o approval.Ticket) bool { return !o.Expires.After(now) })
 }
 
-// askAgain asks again what was open when the service last ended, because codes are in memory only.
-// A session that cannot be read stays as it is, and is an incident.
+// askAgain asks the questions again that were open when the service last ended, because codes are in
+// memory only. Questions that cannot be asked again are recorded as an incident.
 func (d *Daemon) askAgain(ctx context.Context) error {
 	asked, err := d.monitor.AskAgain(ctx, "")
 	if tg := d.opts.Service.Telegram; tg != nil && tg.Tenant != "" {

@@ -17,8 +17,8 @@ import (
 	"github.com/floodmark/floodmark/internal/quota"
 )
 
-// openMachines opens the book of laptops. A journal in a file has none: its monitor is a laptop
-// itself.
+// openMachines opens the book of laptops. A journal in a file has none, because its monitor runs on
+// a laptop itself.
 func (d *Daemon) openMachines() {
 	d.machines = d.opts.Machines
 	if j, ok := d.store.Journal.(interface{ Machines() machines.Book }); ok && d.machines == nil {
@@ -38,7 +38,7 @@ func (d *Daemon) fleetDesk() fleetdesk.Desk {
 	}
 }
 
-// laptopsDesk is nil where no laptop can join.
+// laptopsDesk returns nil if no laptop can join.
 func (d *Daemon) laptopsDesk() owner.Laptops {
 	if d.machines == nil {
 		return nil
@@ -46,8 +46,8 @@ func (d *Daemon) laptopsDesk() owner.Laptops {
 	return d.fleetDesk()
 }
 
-// bundleKeys returns the keys of the authors whose bundles a tenant's laptops accept; none if their
-// owners' own policies hold.
+// bundleKeys returns the keys of the authors whose bundles a tenant's laptops accept. It returns
+// none if the policies of the laptops' owners are in effect.
 func (d *Daemon) bundleKeys(tenant string) []string {
 	if set := d.opts.Service.BundlesOf(tenant); set != nil {
 		return set.Keys
@@ -55,8 +55,8 @@ func (d *Daemon) bundleKeys(tenant string) []string {
 	return nil
 }
 
-// enterLaptop admits laptops in turn, as many as their tenant may send events. They are counted
-// apart from its agents: one laptop must not keep those out.
+// enterLaptop admits a laptop's request in its turn, within the quota of its tenant. Laptops are
+// counted apart from the tenant's agents, so that one laptop cannot keep agents out.
 func (d *Daemon) enterLaptop(ctx context.Context, who httpapi.Identity, bytes int64) (leave func(), err error) {
 	if d.laptopQuotas == nil || !d.opts.Service.HasTenant(who.Tenant) {
 		return func() {}, nil

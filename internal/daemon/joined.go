@@ -21,7 +21,7 @@ func (d *Daemon) openJoined() (err error) {
 	return err
 }
 
-// joinedParts are what the membership in a fleet works with.
+// joinedParts returns what the membership in a fleet works with.
 func (d *Daemon) joinedParts() membership.Parts {
 	return membership.Parts{
 		Rules: d.live, Journal: d.store, Key: d.keys.Signing.Public, Record: d.record, Incident: d.incident,
@@ -33,9 +33,8 @@ func (d *Daemon) joinedParts() membership.Parts {
 	}
 }
 
-// record records that this laptop joined or left. Unlike other incidents the record must be there,
-// because the next start relies on it: if it cannot be written, the joining or leaving did not
-// happen, and is not reported.
+// record records that this laptop joined or left. The next start relies on this record, so an error
+// is returned and the laptop then neither joins nor leaves.
 func (d *Daemon) record(ctx context.Context, kind, text string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), incidentTime)
 	defer cancel()

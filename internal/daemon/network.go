@@ -69,7 +69,7 @@ func serverTLS(l config.Listen) (*tls.Config, error) {
 	return httpapi.ServerTLS(cert, pool), nil
 }
 
-// networkServers serves both services to authenticated callers.
+// networkServers serves agents, owners and laptops, once authenticated, at the network addresses.
 func (d *Daemon) networkServers(o httpapi.Options, owner httpapi.Owner) []server {
 	mux := http.NewServeMux()
 	mux.Handle("/"+wire.HookServiceName+"/", httpapi.NewHookHandler(d.speakers, o))

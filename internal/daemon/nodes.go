@@ -18,37 +18,39 @@ import (
 	"github.com/floodmark/floodmark/internal/nodes"
 )
 
-// A nodeBook is where the nodes of a fleet publish what they run by.
+// A nodeBook is where the nodes of a fleet publish digests of what they run with: their rules, keys
+// and settings.
 type nodeBook interface {
 	Announce(ctx context.Context, id string, says []byte) ([]fleetbooks.Node, error)
 	Withdraw(ctx context.Context, id string) error
 }
 
 const (
-	// nodesEvery is how often a node publishes: several times while it counts as alive.
+	// nodesEvery is how often a node publishes; it is several times shorter than [nodes.AliveFor].
 	nodesEvery = 20 * time.Second
 	// nodesEnd bounds how long a node may take to publish that it ends.
 	nodesEnd = 3 * time.Second
 )
 
-// otherNodes compares what this node runs by with what others do. Nil is a single node.
+// otherNodes compares what this node runs with to what other nodes run with. It is nil on a single
+// node.
 type otherNodes struct {
 	book    nodeBook
 	id      string
-	runs    func() (map[string]string, error) // digests of what it runs by
+	runs    func() (map[string]string, error) // digests of what this node runs with
 	now     func() time.Time
 	every   time.Duration
 	unequal func(string) // called with each new warning
 	failed  func(error)  // called when a comparison fails and the one before did not
 
-	telling sync.Mutex // guards self, while others are told
+	telling sync.Mutex // guards self, also while it is published
 	self    nodes.Node
 
 	mu   sync.Mutex // guards what is below
 	seen nodes.Difference
 }
 
-// openNodes prepares the comparison where several nodes can be.
+// openNodes prepares the comparison with other nodes.
 func (d *Daemon) openNodes(book nodeBook) {
 	name, _ := os.Hostname() // empty without one
 	d.nodes = &otherNodes{
@@ -60,7 +62,7 @@ func (d *Daemon) openNodes(book nodeBook) {
 }
 
 // runsBy returns digests of what the nodes of a fleet should have in common. They are keyed with a
-// key that all nodes have: a reader of the digests cannot guess their contents. They leave out
+// key that all nodes have, so that a reader of a digest cannot guess what it is of. They leave out
 // secrets and the place of this installation, which may differ.
 func (d *Daemon) runsBy() (map[string]string, error) {
 	shipped, err := d.reader.Shipped()
@@ -90,8 +92,8 @@ func (d *Daemon) runsBy() (map[string]string, error) {
 	return all, nil
 }
 
-// lookAtNodes compares this node with others, and tells watchers here what the others ask, until
-// ctx ends.
+// lookAtNodes compares this node with others until ctx ends. Meanwhile it also tells watchers here
+// of the questions that other nodes ask.
 func (d *Daemon) lookAtNodes(ctx context.Context) error {
 	var watch sync.WaitGroup
 	watch.Go(func() { d.ownerDesk().LookOut(ctx, lookOutEvery) })
@@ -99,7 +101,7 @@ func (d *Daemon) lookAtNodes(ctx context.Context) error {
 	return d.nodes.run(ctx)
 }
 
-// run publishes what this node runs by until ctx ends, and then that it ends.
+// run publishes what this node runs with until ctx ends, and then that the node ends.
 func (o *otherNodes) run(ctx context.Context) error {
 	if o == nil {
 		return nil

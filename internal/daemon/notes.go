@@ -11,7 +11,7 @@ import (
 // notes are the warnings for a person, kept for status. The journal keeps them for good.
 type notes struct {
 	mu   sync.Mutex                 // guards what is below
-	of   map[string]*tenantNotes    // by tenant: none sees another's
+	of   map[string]*tenantNotes    // by tenant: no tenant sees another's
 	pace map[noteKind]*rate.Limiter // limits what is recorded
 }
 
@@ -21,17 +21,18 @@ type tenantNotes struct {
 	lines []string
 	kinds map[string]int // how many of the lines are of a kind
 	count int64
-	told  []string // the newest of what is no incident
+	told  []string // the newest notes that are not incidents
 }
 
-// maxNotes bounds what status lists, and maxOfKind what it lists of one kind; all are counted. The
-// first of a kind is always listed: an attacker who causes many of one kind must not hide another.
+// maxNotes bounds the incidents that status lists, and maxOfKind those of one kind. All incidents
+// are counted. The first incident of a kind is listed even beyond maxNotes, so that an attacker who
+// causes many of one kind cannot hide another kind.
 const (
 	maxNotes  = 20
 	maxOfKind = 10
 )
 
-// maxTold bounds the notes that are not incidents: the newest are kept.
+// maxTold bounds the notes that are not incidents. Only the newest are kept.
 const maxTold = 5
 
 // The rate at which one kind is recorded: many at once, then one a second. A caller that is refused

@@ -23,7 +23,7 @@ func (d *Daemon) ownerDesk() *owner.Desk {
 	}).Cleaning(d.teams != nil)
 }
 
-// rulesFor returns the rules that hold for a tenant.
+// rulesFor returns the rules that are in effect for a tenant.
 func (d *Daemon) rulesFor(tenant string) owner.Rules {
 	if d.opts.Service.BundlesOf(tenant) == nil {
 		return forOwner(d.live.Current())
@@ -31,9 +31,9 @@ func (d *Daemon) rulesFor(tenant string) owner.Rules {
 	return d.signedFor(tenant)
 }
 
-// reloadFor reads the rules again and returns the ones that hold for a tenant. The file serves all
-// tenants, and reading all bundles takes long: only the operator of the monitor, the empty tenant,
-// has both read again.
+// reloadFor reads the rules again and returns those in effect for a tenant. The policy file serves
+// all tenants and reading all bundles takes long, so both are read again only for the empty tenant,
+// which is the operator of the monitor. For another tenant only its own bundles are read.
 func (d *Daemon) reloadFor(ctx context.Context, tenant string) owner.Rules {
 	file := forOwner(d.live.Current())
 	file.Fresh = false
@@ -50,7 +50,7 @@ func (d *Daemon) reloadFor(ctx context.Context, tenant string) owner.Rules {
 	return d.signedFor(tenant)
 }
 
-// forOwner words the rules' status for owners.
+// forOwner returns the status of the rules as owners see it.
 func forOwner(s liverules.Status) owner.Rules {
 	return owner.Rules{Rules: s.Rules, Loaded: s.Loaded, Fresh: s.Fresh, Problems: s.Problems(), Refused: s.Refused != nil}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/internal/owner"
 )
 
-// pauseLook is how often endPauses looks for pauses that are over. A pause ends without it; this
-// reports what the pause let through.
+// pauseLook is how often endPauses looks for pauses that are over. A pause ends by itself; endPauses
+// only reports what the pause let through.
 const pauseLook = time.Second
 
 // endPauses reports what pauses let through as soon as they are over. Pauses that ended before this

@@ -17,8 +17,8 @@ import (
 	"github.com/floodmark/floodmark/internal/people"
 )
 
-// A peopleDoor admits the people an identity provider knows: it maps their groups to roles, and
-// their tenants to those that service.yaml names.
+// A peopleDoor admits the people an identity provider knows. It maps their groups to roles, and
+// refuses people of tenants that service.yaml does not name.
 type peopleDoor struct {
 	provider *people.Provider
 	service  config.Service
@@ -26,8 +26,8 @@ type peopleDoor struct {
 
 var _ httpapi.People = (*peopleDoor)(nil)
 
-// openPeople makes it, if service.yaml names a provider. The provider is first asked when a person
-// comes: machines are admitted whether it answers or not.
+// openPeople makes the peopleDoor if service.yaml names a provider. The provider is first asked when
+// a person comes, so machines are admitted even if it does not answer.
 func (d *Daemon) openPeople() error {
 	set := d.opts.Service.People
 	if set == nil {
@@ -80,7 +80,7 @@ func (p *peopleDoor) Find(ctx context.Context, text string) (httpapi.Identity, e
 }
 
 // roles returns what groups may do. Every role may view, except that of people who only join their
-// laptops; none sends events, so that no person's token can be used by an agent.
+// laptops. No role may send events, so that an agent cannot use a person's token.
 func roles(r config.Roles, groups []string) httpapi.May {
 	var may httpapi.May
 	for _, one := range []struct {

@@ -17,18 +17,18 @@ const (
 	pointBeforeListen   = "before-listen"   // all is built, no socket is open yet
 	pointBeforeReply    = "before-reply"    // the facts are durable, the answer has not left
 	pointSign           = "sign"            // heads are about to be signed
-	pointWitnessAppend  = "witness-append"  // heads lie in the folder, unsigned
+	pointWitnessAppend  = "witness-append"  // heads are in the folder, unsigned
 	pointWitnessPublish = "witness-publish" // a checkpoint is signed, but not shown
-	pointReload         = "reload"          // new rules hold, no watcher was told
+	pointReload         = "reload"          // new rules are in effect, no watcher was told
 	pointErase          = "erase"           // a tombstone is signed, but not in the store
-	pointErased         = "erased"          // it is in the store, no watcher was told
+	pointErased         = "erased"          // the tombstone is in the store, no watcher was told
 	pointStop           = "stop"            // a stop was requested, nothing is closed yet
-	pointClosed         = "closed"          // all is closed, but not noted
+	pointClosed         = "closed"          // all is closed, but the note of this run is still there
 )
 
-// watchedHooks is the monitor as the doors see it: with a fault point between the durable write and
-// the answer, and with a deadline for the answer. If the disk hangs while writing, the caller must
-// get a refusal before it stops waiting.
+// watchedHooks is the monitor with a fault point between the durable write and the answer, and with
+// a deadline for the answer. If the disk hangs while writing, the caller must get a refusal before
+// it stops waiting.
 type watchedHooks struct {
 	*monitor.Monitor
 	fault func(string)
@@ -39,7 +39,7 @@ type watchedHooks struct {
 // Handle judges one event.
 func (w watchedHooks) Handle(ctx context.Context, tenant string, ev hook.Event) (hook.Reply, error) {
 	answered := make(chan judged, 1)
-	release := hookframe.Hold(ctx) // its bytes stay counted while it is judged
+	release := hookframe.Hold(ctx) // the event's bytes stay counted while it is judged
 	go func() {
 		defer release()
 		answered <- w.judge(ctx, tenant, ev) // the monitor's Close waits for it

@@ -12,9 +12,9 @@ import (
 
 // How often the background loops run.
 const (
-	checkpointEvery = 30 * time.Second // the newest past that a thief could drop unnoticed
+	checkpointEvery = 30 * time.Second // entries of this time could be dropped unnoticed
 	retainEvery     = 10 * time.Minute
-	lastSigning     = 10 * time.Second // at the end, for what is not signed yet
+	lastSigning     = 10 * time.Second // bounds the signing at the end of the daemon
 )
 
 // A proof protects the journal: it signs which entries are the last ones, apart from the store, and
@@ -47,7 +47,8 @@ func (p *proof) sign(ctx context.Context) error {
 	}
 }
 
-// lastSigned returns when all was last signed, or else when the daemon began.
+// lastSigned returns a function for the time when all was last signed; before that it is when the
+// daemon began.
 func (p *proof) lastSigned(began time.Time) func() time.Time {
 	return func() time.Time {
 		if at := p.signed.Load(); at != 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// openQuotas makes the gate before the monitor, if there are tenants: a laptop has no other tenant
-// to share with.
+// openQuotas makes the gates that admit events and laptops, if service.yaml names tenants. Without
+// them there is one tenant only, which shares the monitor with no other.
 func (d *Daemon) openQuotas() {
 	if len(d.opts.Service.Tenants) == 0 {
 		return

@@ -18,7 +18,7 @@ const (
 const (
 	readyEvery  = time.Second
 	readyWithin = 2 * time.Second // bounds one look at the journal
-	readyFor    = 5 * time.Second // how long a look counts: the next one may hang
+	readyFor    = 5 * time.Second // how long a look is valid, because the next one may hang
 )
 
 // A readiness tells whether the journal would take an event now. Its zero value is not ready.
@@ -26,11 +26,11 @@ type readiness struct {
 	now func() time.Time
 	// look asks the journal; nil for a store in a file.
 	look func(context.Context) error
-	// but names the tenants that are not judged here although the node is ready; it may be nil.
+	// but says how many tenants are refused here although the node is ready; it may be nil.
 	but func() string
 
 	mu     sync.Mutex // guards all below
-	well   time.Time  // when the journal last was
+	well   time.Time  // when the journal was last found ready; zero after a failed look
 	ending bool
 }
 

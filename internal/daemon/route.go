@@ -19,14 +19,14 @@ func (d *Daemon) mayAnswer() func([]string, journal.Session, string, []floodmark
 	}
 }
 
-// routed reports whether only members of groups answer a question: then the desk keeps no code for
-// it, and no agent's window asks it.
+// routed reports whether only members of groups may answer a question. Then the desk keeps no code
+// for the question, and no agent's window asks it.
 func (d *Daemon) routed(tenant string, q approval.Question) bool {
 	return !d.opts.Service.MayAnswer(nil, tenant, "", toolsOf(q))
 }
 
-// toolsOf returns the tools a question is about; none if it is about trusting content, which counts
-// for all tools.
+// toolsOf returns the tools a question is about; none if it is about trusting content, which
+// affects the calls of all tools.
 func toolsOf(q approval.Question) []floodmark.ToolRef {
 	if q.Vouch != (approval.Origin{}) {
 		return nil
@@ -34,7 +34,7 @@ func toolsOf(q approval.Question) []floodmark.ToolRef {
 	return []floodmark.ToolRef{q.Action.Tool}
 }
 
-// anyRouted is routed for all calls of a question.
+// anyRouted reports whether routed is true for any call of a question.
 func (d *Daemon) anyRouted(p monitor.Pending) bool {
 	for _, q := range p.Questions {
 		if d.routed(p.Session.Tenant, q) {
@@ -44,7 +44,7 @@ func (d *Daemon) anyRouted(p monitor.Pending) bool {
 	return false
 }
 
-// A groupChannel asks a group, and only the questions which that group answers.
+// A groupChannel asks a group only the questions that this group answers.
 type groupChannel struct {
 	approval.Approver
 	approval.Closer

@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// openRules reads the rules that hold here. The result of this first reading is not reported,
-// because there is no monitor yet.
+// openRules reads the rules of policy.yaml or of the fleet. The result of this first reading is not
+// reported, because there is no monitor yet.
 func (d *Daemon) openRules() (err error) {
 	d.gates = d.opts.Service.Gates()
 	d.live, err = liverules.New(liverules.Options{
@@ -80,7 +80,7 @@ func (d *Daemon) signedFor(tenant string) owner.Rules {
 	return owner.Rules{Rules: s.Rules, Loaded: s.Rollout.At, Bundle: s.Words}
 }
 
-// signing is the desk for publishing and rolling out rules; nil without signed rules.
+// signing returns the desk for publishing and rolling out rules; nil without signed rules.
 func (d *Daemon) signing() *owner.Bundles {
 	if d.signed == nil {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// A running is the note a daemon leaves while it runs. Found at a start, it says that the last
-// daemon did not end by itself.
+// A running is the note that a daemon writes to a file while it runs. If the file is there when a
+// daemon starts, the last daemon did not end by itself.
 type running struct {
 	PID     int       `json:"pid"`
 	Started time.Time `json:"started"`
@@ -30,12 +30,12 @@ func readRunning(file string) (running, bool, error) {
 		return running{}, false, fmt.Errorf("read the note of the last run: %w", err)
 	}
 	var r running
-	_ = json.Unmarshal(data, &r) // a damaged note says as much
+	_ = json.Unmarshal(data, &r) // a damaged note also says that the daemon did not end by itself
 	return r, true, nil
 }
 
-// incident words what the note means. After a restart of the machine the monitor need not have been
-// killed.
+// incident returns the incident to record for a note that was found. If the machine restarted since,
+// the monitor need not have been killed.
 func (r running) incident(boot string) (kind, text string) {
 	when := "at an unknown time"
 	if !r.Started.IsZero() {
@@ -47,7 +47,7 @@ func (r running) incident(boot string) (kind, text string) {
 	return "monitor-killed", "the monitor started " + when + " was ended by force: what agents did until now was not seen"
 }
 
-// writeRunning leaves the note.
+// writeRunning writes the note.
 func writeRunning(file string, now time.Time, boot string) error {
 	data, err := json.Marshal(running{PID: os.Getpid(), Started: now, Boot: boot})
 	if err != nil {
@@ -67,7 +67,7 @@ func writeRunning(file string, now time.Time, boot string) error {
 	return nil
 }
 
-// bootID names this run of the machine; empty where the system does not say.
+// bootID returns the id of the machine's run since it started; empty if the system has none.
 func bootID() string {
 	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// When the self-check runs: soon after the start, but not before the program that started us was
-// answered; then often enough that a day is a day on a machine that sleeps.
+// When the self-check is called. The first time is soon after the start, but late enough that the
+// program that started the daemon has its answer. Then it is called often, so that a check that is
+// due once a day is not late on a machine that sleeps.
 const (
 	selfCheckFirst = time.Minute
 	selfCheckEvery = 15 * time.Minute

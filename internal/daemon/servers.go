@@ -29,15 +29,15 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A server is one open door.
+// A server serves one socket or network address.
 type server struct {
 	name  string
 	serve func(context.Context) error
 	stop  func(context.Context) error
 }
 
-// Who may reach the sockets. In system mode agents of other users report here, and only the
-// daemon's own user and root speak for the owner.
+// The modes of the sockets. In system mode agents of other users reach the hook socket. Only the
+// daemon's own user and root reach the owner's socket.
 const (
 	hookMode       os.FileMode = 0o600
 	hookModeSystem os.FileMode = 0o666
@@ -140,8 +140,9 @@ func (d *Daemon) frameHandler(conn net.Conn) hookframe.Handler {
 	}
 }
 
-// reporter returns the process that reports. It may have ended by now, or be unknown to the system.
-// Only where every user can reach the socket an unknown one is refused: its user is unknown too.
+// reporter returns the process that reports. It returns the zero Peer if the process has ended by
+// now, or if the system does not name it. In system mode, however, every user can reach the socket,
+// so a process that the system does not name is refused: its user is unknown, too.
 func (d *Daemon) reporter(conn net.Conn, of func(net.Conn) (pid, uid int, err error)) (peer.Peer, error) {
 	pid, uid, err := of(peer.Unwrap(conn))
 	if err != nil && d.opts.System {
@@ -161,7 +162,7 @@ func (d *Daemon) reporter(conn net.Conn, of func(net.Conn) (pid, uid int, err er
 	return p, nil
 }
 
-// hookConn is for agents that speak HTTP themselves.
+// hookConn identifies the caller at the hook socket, for agents that speak HTTP themselves.
 func (d *Daemon) hookConn(ctx context.Context, conn net.Conn) context.Context {
 	p, err := d.reporter(conn, peer.Of)
 	if err != nil {
@@ -174,7 +175,8 @@ func (d *Daemon) hookConn(ctx context.Context, conn net.Conn) context.Context {
 	return httpapi.WithIdentity(ctx, httpapi.Identity{Name: place(p.PID), Channel: "hook.sock", May: httpapi.MayEvents})
 }
 
-// atHookDoor admits events. Any other request here is an attempt at what agents may not have.
+// atHookDoor admits events. It refuses any other request and records an incident, because agents may
+// not make such requests.
 func (d *Daemon) atHookDoor(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != wire.HookServiceHandleProcedure {
@@ -202,7 +204,7 @@ func (d *Daemon) ownerConn(ctx context.Context, conn net.Conn) context.Context {
 	return peer.WithCaller(ctx, d.gate.Judge(conn))
 }
 
-// atOwnerDoor admits the owner. It judges the caller again at every call.
+// atOwnerDoor admits the owner. It judges the caller again at every request.
 func (d *Daemon) atOwnerDoor(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := d.gate.Still(peer.CallerOf(r.Context()))
@@ -234,7 +236,7 @@ func (d *Daemon) failed(method string, err error) {
 	d.opts.Log.Error("a call failed", "method", method, "error", err)
 }
 
-// openSpeakers opens the gates that depend on which process speaks.
+// openSpeakers opens the checks that depend on which process sent an event or a request.
 func (d *Daemon) openSpeakers() {
 	d.guarded = peer.NewGuarded(d.table)
 	d.gate = &peer.Gate{Table: d.table, Guarded: d.guarded, Users: peer.Owners(), Of: peer.Of}

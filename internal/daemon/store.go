@@ -25,8 +25,8 @@ type store struct {
 	fault         func(string)
 }
 
-// askedBefore is the age at which a question of another node is told here: by then this node has
-// told of its own.
+// askedBefore is the age from which a question in the journal is told to watchers as another node's.
+// By then this node has told them of its own questions.
 const askedBefore = 2 * time.Second
 
 // lookOutEvery is the time between two looks at what other nodes asked.
@@ -92,7 +92,7 @@ func (d *Daemon) tenantRefused(tenant string, why error) {
 	d.notes.add("", "other-key", why.Error(), d.opts.Now())
 }
 
-// apart reports whether the agents' user cannot change the signed heads.
+// apart reports whether no user that agents run as can change the signed heads.
 func (d *Daemon) apart(dir string) (bool, error) {
 	if !d.opts.System {
 		return witness.Apart(dir, os.Getuid())

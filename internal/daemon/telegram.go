@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// openTelegram makes the bot that asks on the phone, if service.yaml names one. It is opened before
-// the monitor, through which it answers.
+// openTelegram makes the bot that asks on the phone, if service.yaml names one. It is called before
+// there is a monitor; the bot gives its answers to the monitor later.
 func (d *Daemon) openTelegram() error {
 	set := d.opts.Service.Telegram
 	if set == nil {
@@ -41,7 +41,7 @@ func (d *Daemon) openTelegram() error {
 	return nil
 }
 
-// openGates makes the gates where a person is asked by a bot.
+// openGates makes the gates that ask a person by a bot.
 func (d *Daemon) openGates() ([]verify.Verifier, error) {
 	var list []verify.Verifier
 	names, gates := d.opts.Service.TelegramGates()
@@ -87,8 +87,8 @@ func (d *Daemon) openBot(set config.Telegram) (*telegram.Bot, error) {
 	return bot, nil
 }
 
-// noted returns the warnings for a tenant: its incidents, and, for the operator of the monitor,
-// what keeps channels from working.
+// noted returns the warnings for a tenant: its incidents and the state of its signed rules. The
+// operator of the monitor also gets what is wrong with bots, the auditor and other nodes.
 func (d *Daemon) noted(tenant string) (lines []string, incidents int64) {
 	lines, incidents = d.notes.list(tenant)
 	lines = append(lines, d.signed.Notes(tenant)...)

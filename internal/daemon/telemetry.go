@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// openTelemetry opens what service.yaml asks for; by default nothing. It is opened before the
-// monitor, so that it is closed after it.
+// openTelemetry opens the metrics, traces and events that service.yaml asks for; by default none. It
+// is called before the monitor is opened, so that telemetry is closed after the monitor.
 func (d *Daemon) openTelemetry(ctx context.Context) error {
 	s := d.opts.Service
 	if s.Metrics == "" && s.Traces == "" && s.Events == "" {

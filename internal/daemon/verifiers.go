@@ -35,7 +35,7 @@ func (d *Daemon) openVerifiers() ([]verify.Verifier, error) {
 
 func newRequest() string { return uuid.NewString() }
 
-// gateFailures shows in status which gates gave no answer. The journal records it already.
+// gateFailures shows in status which gates gave no answer. The journal has that already.
 func (d *Daemon) gateFailures(entries []journal.Entry) {
 	for _, e := range entries {
 		if e.Kind != "verifier-answered" {

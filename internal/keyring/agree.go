@@ -22,9 +22,8 @@ type Book interface {
 	Recorded(ctx context.Context, prefix string) ([]fleetbooks.Print, error)
 }
 
-// tenantPrint begins the name of the fingerprint of a tenant's first key. That of a
-// later one goes on with laterPrint and the key's own name: no tenant has a blank
-// in its name.
+// The fingerprint of a tenant's first key is named tenantPrint and the tenant. The name of a later
+// key's fingerprint goes on with laterPrint and the key's own name. No tenant's name has a space.
 const (
 	tenantPrint = "tenant "
 	laterPrint  = " key "
@@ -37,10 +36,10 @@ func PrintOf(key provenance.Key) [32]byte {
 	return [32]byte(mac.Sum(nil))
 }
 
-// Agree refuses to start with keys that differ from those of the fleet's nodes: content that other
-// nodes saw would not be recognised here, and would pass for harmless. If one tenant's key is
-// missing, only that tenant is refused. Tenants' keys are compared last, because a node with wrong
-// keys must not be the one that records them.
+// Agree returns an error if this node's index.key or journal.key differs from those of the fleet.
+// With such keys, content that other nodes saw would not be recognised here and would pass for
+// harmless. If a key of one tenant is missing, only that tenant is refused. Tenants' keys are
+// compared last, so that a node with wrong keys never records keys of tenants.
 func (r *Rings) Agree(ctx context.Context) error {
 	if r.book == nil {
 		return nil // a single node
@@ -76,8 +75,8 @@ func (r *Rings) Agree(ctx context.Context) error {
 	}
 }
 
-// agreeTenants compares the keys of tenants, and records the ones about to be used before they are
-// used.
+// agreeTenants compares the keys of tenants, and records each key before this node uses it. differ
+// reports that another node has recorded other keys meanwhile.
 func (r *Rings) agreeTenants(ctx context.Context) (differ bool, err error) {
 	rows, err := r.book.Recorded(ctx, tenantPrint)
 	if err != nil {
@@ -105,7 +104,7 @@ func (r *Rings) refuseTenant(tenant string, why error) {
 }
 
 // agreed compares the keys of a tenant on this node with the recorded ones, all of which must be
-// here. It returns them as a ring, and the fingerprints to record before a key is used.
+// here. It returns this node's keys as a ring, and the fingerprints to record before a key is used.
 func (r *Rings) agreed(tenant string, rows []fleetbooks.Print) (ring provenance.Ring, write []fleetbooks.Print, err error) {
 	keys, current, err := r.mounted(tenant)
 	if err != nil {
@@ -142,8 +141,8 @@ func (r *Rings) agreed(tenant string, rows []fleetbooks.Print) (ring provenance.
 	return ringOf(keys, current, used, first.Print), write, nil
 }
 
-// ringOf returns the ring of the keys on this node. The one derived from index.key is in it only if
-// it was ever used, or if a line names it.
+// ringOf returns the ring of the keys on this node. The key derived from index.key is in it only if
+// it was ever used, or if a line of tenants.keys names it.
 func ringOf(keys config.TenantKeys, current int, used []bool, first [32]byte) (ring provenance.Ring) {
 	for i, k := range keys {
 		if k.Derived && k.ID == "" && !used[i] {
@@ -161,8 +160,8 @@ func ringOf(keys config.TenantKeys, current int, used []bool, first [32]byte) (r
 	return ring
 }
 
-// recordedOf returns the recorded fingerprints of one tenant's keys: of its first, and of later
-// ones as they came into use.
+// recordedOf returns the recorded fingerprints of one tenant's keys: of its first key, and of the
+// later keys in the order in which they came into use.
 func recordedOf(tenant string, rows []fleetbooks.Print) (first *fleetbooks.Print, later []fleetbooks.Print, err error) {
 	own := tenantPrint + tenant
 	for _, p := range rows {
@@ -181,7 +180,7 @@ func recordedOf(tenant string, rows []fleetbooks.Print) (first *fleetbooks.Print
 	return first, later, nil
 }
 
-// missingKey says which key of a tenant is missing here.
+// missingKey returns the error that says which key of a tenant is missing here.
 func missingKey(tenant, id string) error {
 	if id == "" {
 		return fmt.Errorf("the sessions of tenant %q were begun under the key that follows from index.key, and tenants.keys has another: take that line out, or change the key step by step (docs/guide/key-rotation.md)", tenant)

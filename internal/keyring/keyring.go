@@ -1,5 +1,5 @@
-// Package keyring has the keys of the tenants on one node, which must be those that the other nodes
-// of its fleet have.
+// Package keyring has the keys of the tenants on one node, and compares them with the keys of the
+// other nodes of its fleet, which must be the same.
 package keyring
 
 import (
@@ -61,7 +61,7 @@ func (r *Rings) put(tenant string, ring provenance.Ring) {
 	r.of[tenant] = ring
 }
 
-// Refusals says how many tenants are refused here, in words fit for the public; empty if none.
+// Refusals returns a text for the public that says how many tenants are refused here; empty if none.
 func (r *Rings) Refusals() string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -75,9 +75,9 @@ func (r *Rings) Refusals() string {
 	}
 }
 
-// Ring returns all keys of a tenant. A laptop has one tenant, the empty one, with one key. Those
-// that service.yaml names have keys derived from the installation's, so that nodes with the same
-// index.key agree and no tenant's index helps with another's, or keys of their own.
+// Ring returns all keys of a tenant. The empty tenant, the only one of a laptop, has one key. A
+// tenant that service.yaml names has a key derived from index.key, or keys of its own. A derived key
+// is the same on all nodes with the same index.key, and of no use for the index of another tenant.
 func (r *Rings) Ring(tenant string) (provenance.Ring, error) {
 	if tenant == "" {
 		return provenance.RingOf(r.keys.Index), nil
@@ -94,7 +94,7 @@ func (r *Rings) Ring(tenant string) (provenance.Ring, error) {
 		return provenance.Ring{}, err
 	}
 	ring = provenance.RingOf(mounted[current].Key)
-	if r.book == nil { // otherwise agreed upon with the other nodes
+	if r.book == nil { // in a fleet, only keys that Agree has compared are kept
 		r.put(tenant, ring)
 	}
 	return ring, nil
@@ -115,8 +115,8 @@ func (r *Rings) Key(tenant string) (provenance.Key, error) {
 }
 
 // mounted returns the keys of a tenant that this node has, the oldest first, and the index of the
-// one for new sessions. The key derived from index.key is the oldest of all, unless a line says
-// otherwise; a line without a use is the tenant's only key.
+// key for new sessions. The key derived from index.key is the oldest, unless a line of tenants.keys
+// gives it another place. If the tenant has a single line without a use, that is its only key.
 func (r *Rings) mounted(tenant string) (list config.TenantKeys, current int, err error) {
 	derived, err := hkdf.Key(sha256.New, r.keys.Index[:], nil, "floodmark tenant key 1: "+tenant, len(provenance.Key{}))
 	if err != nil {
@@ -139,11 +139,11 @@ func (r *Rings) mounted(tenant string) (list config.TenantKeys, current int, err
 	return list, current, nil
 }
 
-// keysEvery is how often a node looks whether others have keys that it lacks.
+// keysEvery is how often a node looks whether other nodes use keys that this node lacks.
 const keysEvery = 10 * time.Second
 
-// Watch refuses a tenant as soon as another node uses a key of it that is not here: content
-// seen under that key would not be recognised.
+// Watch refuses a tenant when another node uses a key of the tenant that is not here, because
+// content seen under that key would not be recognised.
 func (r *Rings) Watch(ctx context.Context) error {
 	if r.book == nil {
 		return nil
@@ -158,8 +158,8 @@ func (r *Rings) Watch(ctx context.Context) error {
 	}
 }
 
-// Look looks once. If the database does not answer, it takes no writes either, so nothing is
-// judged meanwhile.
+// Look does once what Watch does again and again. If the database does not answer, Look changes
+// nothing: the database then takes no writes either, so nothing is judged meanwhile.
 func (r *Rings) Look(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, keysEvery)
 	defer cancel()

@@ -4,5 +4,5 @@ package localsocket
 
 import "io/fs"
 
-// ofSomebodyElse is always true on systems that do not tell a folder's owner.
+// ofSomebodyElse always returns true, because these systems do not tell a folder's owner.
 func ofSomebodyElse(fs.FileInfo) bool { return true }

@@ -1,4 +1,4 @@
-// Package localsocket opens unix sockets that only the given users reach.
+// Package localsocket opens unix sockets with a mode that says which users reach them.
 package localsocket
 
 import (
@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Listen opens a unix socket that only the given users reach. A socket
-// left behind by a dead daemon is taken over; one that answers is not.
+// Listen opens a unix socket with a mode that says which users reach it. A socket that a dead daemon
+// left behind is replaced. If a daemon answers at the socket, Listen returns an error.
 func Listen(ctx context.Context, path string, mode os.FileMode) (net.Listener, error) {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, dirMode(mode)); err != nil {
@@ -34,7 +34,8 @@ func Listen(ctx context.Context, path string, mode os.FileMode) (net.Listener, e
 	return l, nil
 }
 
-// dirMode lets users pass through a folder whose socket they may reach.
+// dirMode returns the mode of the socket's folder. Users who may reach the socket may pass through
+// the folder.
 func dirMode(socket os.FileMode) os.FileMode {
 	if socket&0o066 != 0 {
 		return 0o755
@@ -42,7 +43,7 @@ func dirMode(socket os.FileMode) os.FileMode {
 	return 0o700
 }
 
-// checkFolder refuses a folder in which others could put a socket of their own.
+// checkFolder refuses a folder in which other users could put a socket of their own.
 func checkFolder(dir string) error {
 	info, err := os.Stat(dir)
 	if err != nil {

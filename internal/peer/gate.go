@@ -100,7 +100,7 @@ func WithCaller(ctx context.Context, c Caller) context.Context {
 	return context.WithValue(ctx, callerKey{}, c)
 }
 
-// CallerOf returns the caller of a request. The zero caller is allowed to do nothing.
+// CallerOf returns the caller of a request. Without one it returns a caller that is not the owner.
 func CallerOf(ctx context.Context) Caller {
 	c, ok := ctx.Value(callerKey{}).(Caller)
 	if !ok {

@@ -76,7 +76,7 @@ func Trace(t Table, pid int) (Peer, error) {
 	return Peer{}, fmt.Errorf("%w: the parents of process %d keep changing", ErrUnknown, pid)
 }
 
-// errChanged says that a chain changed while it was read.
+// errChanged says that a chain, a process with its ancestors, changed while it was read.
 var errChanged = errors.New("its parents changed")
 
 // once reads a chain and makes sure that it did not change meanwhile.
