@@ -35,7 +35,7 @@ func (j *Laptop) State() (fleetlink.State, bool) {
 	return link.State(), true
 }
 
-// rulesLine says which rules hold, and what to do if they are strict.
+// rulesLine says which rules are in effect, and what to do if they are strict.
 func (j *Laptop) rulesLine(s fleetlink.State) string {
 	if j.FleetRules() == nil {
 		return "your own policy holds"

@@ -1,5 +1,5 @@
-// Package membership keeps a laptop in the fleet that it joined: whose rules hold, what the fleet is
-// told, and which questions its people answer.
+// Package membership is a laptop's part in the fleet that it joined: whose rules are in effect, what
+// the laptop reports to the fleet, and which questions the fleet's people answer.
 package membership
 
 import (
@@ -61,8 +61,8 @@ type Parts struct {
 	Waiting func() bool
 }
 
-// A Laptop may have joined a fleet. If it joined none, it has no goroutine, connection or file for
-// one.
+// A Laptop may have joined a fleet. If it joined none, it has no goroutine, connection or file of a
+// fleet.
 type Laptop struct {
 	opts Options
 	node Parts
@@ -72,8 +72,8 @@ type Laptop struct {
 	mu     sync.Mutex            // guards all below
 	member *fleetlink.Membership // nil: it joined none
 	kept   fleetlink.Kept
-	// wrong says why it cannot be told whether this laptop joined: strict rules hold then, and no
-	// fleet is contacted. Usually it is empty.
+	// wrong, usually empty, says why it is unknown whether this laptop joined a fleet. If it is set,
+	// strict rules are in effect and no fleet is contacted.
 	wrong string
 	link  *fleetlink.Link // nil while nothing runs
 	run   context.Context // of the loops; nil before and after
@@ -82,7 +82,7 @@ type Laptop struct {
 
 var _ owner.Fleet = (*Laptop)(nil)
 
-// Open reads whether this laptop joined a fleet. Attach gives it the rest.
+// Open reads whether this laptop joined a fleet. Attach must follow.
 func Open(o Options) (*Laptop, error) {
 	j := &Laptop{opts: o}
 	m, is, err := fleetlink.Load(o.Paths.Fleet)
@@ -99,7 +99,8 @@ func Open(o Options) (*Laptop, error) {
 // Attach gives a Laptop what it works with, once that is open. It must be called before LookBack.
 func (j *Laptop) Attach(p Parts) { j.node = p }
 
-// FleetRules returns what the rules in force are made with: nil unless they come from a fleet.
+// FleetRules returns a function that returns the rules of the fleet, or strict ones, at a time. It
+// returns nil if the owner's own rules are in effect.
 func (j *Laptop) FleetRules() func(time.Time) liverules.FleetRules {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -202,7 +203,8 @@ const (
 // themselves.
 const expiresEvery = 5 * time.Second
 
-// watch makes status say in time that strict rules hold.
+// watch checks often whether the rules have expired, so that status says soon that strict rules are
+// in effect.
 func (j *Laptop) watch(ctx context.Context) {
 	for j.opts.Wait(ctx, LoopExpire, expiresEvery) {
 		j.node.Rules.Expire()
@@ -244,7 +246,7 @@ func (j *Laptop) given() uint64 {
 	return j.kept.Version
 }
 
-// take stores a bundle of the fleet, and then puts its rules in force. An unusable bundle changes
+// take stores a bundle of the fleet, and then puts its rules into effect. An unusable bundle changes
 // nothing.
 func (j *Laptop) take(version, floor uint64, sealed []byte) error {
 	now := j.node.Rules.Time()
@@ -284,7 +286,7 @@ func (j *Laptop) report(ctx context.Context) *wire.ReportMachineRequest {
 	return r
 }
 
-// errJoin words the error of a failed Join.
+// errJoin returns the error of a Join or Leave that is not possible.
 func errJoin(format string, args ...any) error {
 	return connect.NewError(connect.CodeFailedPrecondition, fmt.Errorf(format, args...))
 }
@@ -361,7 +363,7 @@ func (j *Laptop) Leave(ctx context.Context, by string) (*wire.LeaveResponse, err
 		text = fmt.Sprintf("%s took this laptop, machine %s, out of %s", by, m.Machine, m.URL)
 	}
 	if err := j.node.Record(ctx, leftKind, text); err != nil {
-		return nil, err // it is still a machine of the fleet, and in touch with it
+		return nil, err // this laptop is still in the fleet, and in contact with it
 	}
 	j.halt()
 	for _, file := range []string{j.opts.Paths.FleetBundle, j.opts.Paths.Fleet} {

@@ -11,20 +11,22 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// The incidents that say whether a laptop is in a fleet. The last one counts.
+// The kinds of incidents that record that a laptop joined or left a fleet. The last such incident
+// tells whether the laptop is in a fleet.
 const (
 	joinedKind = "joined-fleet"
 	leftKind   = "left-fleet"
 )
 
-// joinedWords ends the record of a laptop's joining, so that another membership is noticed.
+// joinedWords returns the end of the record that a laptop joined. It names the membership, so that
+// another one is noticed.
 func joinedWords(m fleetlink.Membership) string {
 	return " joined this laptop to " + m.URL + " as machine " + m.Machine + ", membership " + m.Print()
 }
 
-// Needs reports whether a session holds the record that this laptop joined. While that counts it is
-// not erased, by age or by hand: otherwise a membership file that is then deleted or replaced would
-// not be noticed.
+// Needs reports whether a session contains the record that this laptop joined, and must not be
+// erased by age or by hand. Without the record it would not be noticed that the membership file was
+// deleted or replaced.
 func (j *Laptop) Needs(s journal.Session) bool {
 	if s != (journal.Session{ID: monitor.Incidents}) {
 		return false
@@ -35,7 +37,7 @@ func (j *Laptop) Needs(s journal.Session) bool {
 }
 
 // recall compares the membership on disk with the journal. If the file was deleted, changed or
-// written by anything but Join, the owner's own rules do not come back, and no fleet is contacted.
+// written by anything but Join, strict rules take effect and no fleet is contacted.
 func (j *Laptop) recall(ctx context.Context) error {
 	if j.opts.Service.Journal.InDatabase() {
 		return nil // a node joins none

@@ -11,11 +11,12 @@ import (
 	"github.com/floodmark/floodmark/internal/peer"
 )
 
-// An agent that starts a program at each hook cannot be told by the program alone from what it
-// runs: a command can start the same program with words of its own. Three checks tell them apart.
-// The hook must be started by the process that began the session. No call of that process may be
-// running: it could be the speaker. And every process between the hook and the agent must have
-// begun after the agent's last report of a call, or it was left behind by one.
+// Some agents start a program at each hook. A command that such an agent runs can start the same
+// program with words of its own. Three checks tell the two apart:
+//   - The hook was started by the process that began the session.
+//   - No call of that process is running, because the call could be the speaker.
+//   - Every process between the hook and the agent began after the agent's last report of a call.
+//     Otherwise an earlier call may have left the process behind.
 
 // activities tracks the processes of agents that report by a program, and their calls in flight. It is
 // in memory only. It is safe for concurrent use.
@@ -23,7 +24,7 @@ type activities struct {
 	table peer.Table
 	// ticks returns the current time on the clock of the process table.
 	ticks func() uint64
-	// since is when the monitor began to watch: an older process may be anything.
+	// since is when the monitor began to watch. Nothing is known about older processes.
 	since uint64
 	// native are the agents that ask in their own window. Their hook reports the answer only after
 	// the call has run.
@@ -37,9 +38,9 @@ type activities struct {
 // agentActivity tracks the calls of one agent's process.
 type agentActivity struct {
 	open map[openCall]peer.Process // calls that may run and gave no result yet, with their hook
-	lost bool                      // too many to follow
-	// last is the hook that reported a call, or an end; ended is when it, or one before it, was
-	// answered.
+	lost bool                      // there were more calls than can be followed
+	// last is the latest hook that reported a call or an end. ended is when the last answer to such
+	// a hook was given.
 	last  peer.Process
 	ended uint64
 }
@@ -76,10 +77,10 @@ func (v *activities) believe(s Speaker, session floodmark.SessionID) error {
 	return v.doubt(s, session, false)
 }
 
-// begins returns why a session is not believed to be new, or nil: a program that a call runs, or
-// left behind, could report an old session as new, and its past would be forgotten. Until an agent
-// has made a call, only the agent itself can report this, though its hook may be older than this
-// monitor, which it started.
+// begins returns why a session is not believed to be new, or nil. A program that a call runs, or
+// left behind, could report an old session as new, and the session's past would be forgotten. Before
+// an agent has reported a call, its report is believed, even if its hook is older than this monitor:
+// the hook may have started the monitor.
 func (v *activities) begins(s Speaker, session floodmark.SessionID) error {
 	return v.doubt(s, session, true)
 }
@@ -148,8 +149,9 @@ func after(p, than peer.Process) bool {
 	return p.Start > than.Start || p.Start == than.Start && p.PID > than.PID
 }
 
-// close ends calls, if the hook that reports it began after theirs: a program that one call runs
-// must not end a later call.
+// close ends the calls for which is returns true. It keeps a call unless all processes of the
+// reporting hook began after the call's hook, because a program that one call runs must not end a
+// later call.
 func (a *agentActivity) close(between []peer.Info, is func(openCall) bool) {
 	for call, hook := range a.open {
 		fresh := true
@@ -185,8 +187,9 @@ func (v *activities) place(s Speaker, session floodmark.SessionID) (at *agentAct
 	return nil, nil, false
 }
 
-// agentAbove returns the nearest agent that is known already, so that nothing an agent runs becomes
-// an agent of its own; else the process that started the hook.
+// agentAbove returns the nearest known agent above the speaker, so that a program which an agent
+// runs does not become an agent itself. If there is none, it returns the process that started the
+// hook.
 func (v *activities) agentAbove(s Speaker) (peer.Process, bool) {
 	for _, up := range s.Ancestors {
 		if v.agents[up.Process] != nil {
@@ -196,8 +199,8 @@ func (v *activities) agentAbove(s Speaker) (peer.Process, bool) {
 	return peer.Starter(s.Agent, s.Peer)
 }
 
-// bind assigns a session to an agent. At the limits a new session is refused and not believed; none
-// is dropped for it.
+// bind assigns a session to an agent. At the limits it returns false, and the session's speakers are
+// not believed. It drops no session of a running agent to make room.
 func (v *activities) bind(session floodmark.SessionID, agent peer.Process) bool {
 	if v.agents[agent] == nil && len(v.agents) >= maxReporters || len(v.sessions) >= maxSpoken {
 		v.sweep()
@@ -231,15 +234,15 @@ func (v *activities) runs(p peer.Process) bool {
 	return err == nil && now.Process == p
 }
 
-// notTheOwners turns the owner's words into an unknown sender's: nothing in them counts as stated
-// by the owner, and they are trusted as little as any text from outside.
+// notTheOwners turns the owner's words into words of an unknown sender. Nothing in them is then
+// taken as stated by the owner, and they are trusted as little as any text from outside.
 func notTheOwners(ev hook.Event) hook.Event {
 	ev.Origin = floodmark.Origin{Kind: floodmark.FromUnknown, Name: "words that may not be the owner's"}
 	ev.ByPerson, ev.Typed = false, false
 	return ev
 }
 
-// whose names the session of an incident.
+// whose returns the text of an incident: which session, why, and which process spoke.
 func whose(ev hook.Event, s Speaker, why error) string {
 	return fmt.Sprintf("words in session %.100q are not taken for the owner's: %v; said by %s", ev.Session, why, s.Line())
 }

@@ -11,17 +11,19 @@ import (
 	"github.com/floodmark/floodmark/internal/peer"
 )
 
-// An agent that another agent starts is a branch of it: its prompt was written by a model that had
-// read all that the other has. The parent is found in the process tree, and only where no process
-// below can make the tree look different. The parent must report by itself, so that nothing it runs
-// can speak in its name. It must have begun while the monitor ran, below no other agent, and have
-// had one session in all its life, so that all processes below it come from that session. No other
-// speaker may stand between the two. In every other case the parent is unknown, and the new agent's
-// prompt is refused.
+// An agent that another agent, its parent, starts is a branch of the parent. The branch's prompt was
+// written by a model that had read all that the parent had read. The parent is looked up in the
+// process tree, under conditions that no process below it can fake:
+//   - The parent reports by itself, so that nothing it runs can speak in its name.
+//   - The parent began while the monitor ran, and below no other agent.
+//   - The parent had one session in all its life, so all processes below it come from that session.
+//   - No other speaker is between the parent and the branch.
+//
+// Otherwise the parent is unknown, and the new agent's prompt is refused.
 
 // branches tracks the processes that spoke, and the sessions that began below them. It is kept in
-// memory only: after a restart no process counts as begun while the monitor ran. It is safe for
-// concurrent use.
+// memory only: after a restart of the monitor, agents that run already cannot be parents. It is safe
+// for concurrent use.
 type branches struct {
 	table   peer.Table
 	guarded *peer.Guarded
@@ -34,20 +36,21 @@ type branches struct {
 	parents  map[floodmark.SessionID]floodmark.SessionID // of branches
 	// news holds, for each session, its branches that did something since it was last told.
 	news map[floodmark.SessionID][]floodmark.SessionID
-	full bool // too many to follow
+	full bool // there were more than can be followed
 	// gateways are the sessions of gateways, by the process that started them.
 	gateways map[peer.Process]shared
-	// called holds the processes above a gateway's client, by the gateway's session.
+	// called has the client of a gateway and the processes above it, by the gateway's session.
 	called map[floodmark.SessionID][]peer.Info
 }
 
-// spoke is what a process reported first, and whether that was all.
+// A spoke is a process that spoke: its first session, and whether it had others.
 type spoke struct {
 	session        floodmark.SessionID
 	agent, project string
-	// root says that the session may have branches, many that the process had another session too.
+	// root says that the session may have branches. many says that the process had other sessions,
+	// too.
 	root, many bool
-	// others are those further sessions; lost says that there were more.
+	// others are these other sessions; lost says that there were more than maxOthers.
 	others []floodmark.SessionID
 	lost   bool
 }
@@ -68,7 +71,7 @@ func (s *spoke) and(session floodmark.SessionID) {
 	s.others = append(s.others, session)
 }
 
-// A branch is a session that began below another one and was not prompted yet.
+// A branch is a session that began below the agent of another session, and was not prompted yet.
 type branch struct {
 	own    peer.Process
 	parent floodmark.SessionID
@@ -87,8 +90,8 @@ func newBranches(t peer.Table, g *peer.Guarded, since uint64) *branches {
 	}
 }
 
-// own returns the process of the agent that speaks, and those above it; ok is false if it cannot be
-// found.
+// own returns the process of the agent that speaks, and the processes above it; ok is false if the
+// agent's process cannot be found.
 func own(s Speaker) (agent peer.Process, above []peer.Info, ok bool) {
 	if s.Agent == "" {
 		return s.Process, s.Ancestors, true
@@ -100,8 +103,8 @@ func own(s Speaker) (agent peer.Process, above []peer.Info, ok bool) {
 	return agent, s.Ancestors[i+1:], true
 }
 
-// begins reports whether a session that starts is a branch. The monitor is not told of such a
-// start: the prompt begins the session.
+// begins reports whether a session that starts is a branch, and remembers it. The monitor is not
+// told of such a start, because the branch's first prompt begins the session.
 func (b *branches) begins(s Speaker, ev hook.Event) bool {
 	agent, above, ok := own(s)
 	if !ok || ev.Point != hook.SessionStart || ev.Cause != hook.Startup {
@@ -143,7 +146,7 @@ func (b *branches) prompted(s Speaker, ev hook.Event) (branch, bool) {
 	return br, parent && !b.full
 }
 
-// root reports whether a session is still the only one of its process.
+// root reports whether a session may still have branches.
 func (b *branches) root(session floodmark.SessionID) bool {
 	for _, was := range b.speakers {
 		if was.root && was.session == session {
@@ -195,7 +198,7 @@ func (b *branches) crowded() bool {
 	return len(b.speakers) >= maxBranches || len(b.parents) >= maxBranches || len(b.pending) >= maxBranches
 }
 
-// sweep drops processes that have ended: no running process is below them.
+// sweep drops processes that have ended, because no running process is below them.
 func (b *branches) sweep() {
 	maps.DeleteFunc(b.speakers, func(p peer.Process, _ *spoke) bool { return b.ended(p) })
 	maps.DeleteFunc(b.pending, func(_ floodmark.SessionID, br branch) bool { return b.ended(br.own) })
@@ -215,7 +218,7 @@ func (b *branches) told(session floodmark.SessionID) []floodmark.SessionID {
 	return list
 }
 
-// untold undoes told.
+// untold makes told return the branches in list again.
 func (b *branches) untold(session floodmark.SessionID, list []floodmark.SessionID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -17,30 +17,32 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// Most events can only tighten, so every process may send them. Three kinds loosen: the owner's
-// words, that a person emptied the context, and that a schedule began a session, for which calls
-// may have been allowed in advance. An agent's own loop reports those; the programs its model runs
-// must not, though they run as the same user and reach the same socket. Reporting an old session as
-// new loosens, too: in doubt, a session counts as one with a past.
+// Most events can only restrict a session further, so every process may send them. Three kinds
+// loosen it: words of the owner, the report that a person emptied the context, and the report that a
+// schedule began a session, for which calls may have been allowed in advance. Only an agent's own
+// loop may send these. The programs that its model runs must not, though they run as the same user
+// and reach the same socket. Reporting an old session as new loosens it, too, so in doubt a session
+// is judged as one with an unknown past.
 
 // A Speaker is the sender of an event. Over the network it is zero.
 type Speaker struct {
 	peer.Peer
-	// Local says that it is on this machine: then the system must know it. Framed says that it
-	// spoke in a frame, as the hooks of known agents do.
+	// Local says that the speaker is a process on this machine; one that the system does not name
+	// cannot speak for the owner. Framed says that it sent a frame, as hooks of known agents do.
 	Local, Framed bool
-	// Agent is the agent whose hook program it is; empty for an agent that reports by itself.
+	// Agent is the agent whose hook program the speaker is; empty for an agent that reports by
+	// itself.
 	Agent string
 }
 
 type speakerKey struct{}
 
-// With returns a context whose events s sends.
+// With returns a context for events that s sends.
 func With(ctx context.Context, s Speaker) context.Context {
 	return context.WithValue(ctx, speakerKey{}, s)
 }
 
-// Options are what a Door is made of. All of them are required, unless the comment says otherwise.
+// Options are what a Door is made of. All of them are required unless a comment says otherwise.
 type Options struct {
 	// Hooks judges the events that are let through.
 	Hooks   agents.Hooks
@@ -52,8 +54,8 @@ type Options struct {
 	Now     func() time.Time
 	// Marks caches the marks of sessions; it must be told of every event.
 	Marks *Marks
-	// Native are the agents that ask in their own window, Elicits the clients of gateways that do;
-	// both may be empty.
+	// Native are the agents that ask in their own window. Elicits are the clients of gateways that
+	// ask in theirs. Both may be empty.
 	Native, Elicits []string
 	// Await waits for the answer to a question, if a person could give one.
 	Await func(context.Context, journal.Session, floodmark.TicketID) (floodmark.Verdict, error)
@@ -88,8 +90,8 @@ func loosens(ev hook.Event) bool {
 // runs.
 var ErrNotItsVoice = errors.New("what an agent runs cannot speak for the owner")
 
-// hear refuses events that loosen a session if they come from below a guarded agent. An agent's
-// hook program is below it too; [activities] tells it apart from the others.
+// hear refuses events that loosen a session if they come from below a guarded agent. An agent's own
+// hook program is let through here; [activities] tells it apart from what the agent runs.
 func (h *Door) hear(s Speaker, ev hook.Event) error {
 	if !loosens(ev) {
 		return nil
@@ -106,7 +108,7 @@ func (h *Door) hear(s Speaker, ev hook.Event) error {
 	return nil
 }
 
-// descends reports whether a speaker is below another guarded agent than its own.
+// descends reports whether a speaker is below a guarded agent other than its own.
 func (h *Door) descends(s Speaker) bool {
 	_, below := h.opts.Guarded.Below(s.Peer, s.Agent)
 	return below
@@ -169,7 +171,7 @@ func (h *Door) handle(ctx context.Context, tenant string, s Speaker, ev hook.Eve
 		}
 	}
 	if s.PID != 0 && !ev.Gateway && ev.Point == hook.SessionStart && ev.Cause == hook.Startup && h.descends(s) {
-		ev.Cause = hook.Resume // a model began it, whose past is unknown
+		ev.Cause = hook.Resume // a model began the session, and what that model has read is unknown
 	}
 	if err := h.hear(s, ev); err != nil {
 		h.opts.Incident(ctx, "not-the-owners-voice", err.Error())
@@ -185,7 +187,7 @@ func (h *Door) handle(ctx context.Context, tenant string, s Speaker, ev hook.Eve
 	if program && ev.Point == hook.SessionStart && ev.Cause == hook.Startup {
 		if h.voices.begins(s, ev.Session) != nil {
 			h.opts.Incident(ctx, "not-a-new-session", fmt.Sprintf("session %.100q is not believed to be new: a call of its agent could have said so, or what one left behind; said by %s", ev.Session, s.Line()))
-			ev.Cause = hook.Resume // its content is unknown
+			ev.Cause = hook.Resume // what the session has read is unknown
 		}
 	}
 	reply, err := h.opts.Hooks.Handle(ctx, tenant, ev)
@@ -227,8 +229,8 @@ func (h *Door) branch(ctx context.Context, tenant string, s Speaker, ev hook.Eve
 	return hook.Reply{}, false, nil
 }
 
-// gather makes what the branches of a session have read count for it, before the result of a call
-// that may hold their words is judged.
+// gather adds the marks of a session's branches to the session. It is called before the result of a
+// call is judged, because the result may contain words of the branches.
 func (h *Door) gather(ctx context.Context, tenant string, ev hook.Event) error {
 	list := h.branches.told(ev.Session)
 	for i, child := range list {

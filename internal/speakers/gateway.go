@@ -11,15 +11,15 @@ import (
 )
 
 // A gateway is started by the agent whose calls it sees. If that agent's process has one session,
-// the calls are that session's: one mark for both, and a call already reported by the agent's hook
-// is matched, not counted twice. If an agent has no hooks, or several sessions, the session of a
-// call is unknown: then all gateways that one process started are one session, so that what was
-// read through one server counts for what is sent through another.
+// the calls belong to that session. So both have one mark, and a call that the agent's hook has
+// already reported is matched, not counted twice. If an agent has no hooks, or several sessions, the
+// session of a call is unknown. Then all gateways that one process started share one session, so
+// that the mark of what was read through one server applies to what is sent through another.
 //
-// A program below an agent cannot shed the mark of what that agent has read, under any name:
-// the marks of all sessions of all agents above a gateway count for it, also if one of them
-// began a second session, or a process below them calls itself an agent. A gateway may name its
-// session; that can add a mark, and removes none.
+// A program below an agent cannot get rid of the mark of what that agent has read. A gateway's
+// session gets the marks of all sessions of all agents above the gateway, even if one of them began
+// a second session, or if a process below them calls itself an agent. A gateway may name its
+// session, which can add a mark but removes none.
 
 // crowdedLine is what the agent reads if the session of a gateway can no longer be found.
 const crowdedLine = "Floodmark refuses this because it was not judged: too many programs started gateways. Restart the monitor: floodmark serve."
@@ -33,14 +33,14 @@ type shared struct {
 	first   peer.Process // the gateway that began it
 }
 
-// placed says which session an event of a gateway belongs to.
+// placed says what is above a gateway that sent an event.
 type placed struct {
-	// beside are further sessions whose marks count.
+	// beside are further sessions, whose marks the session of the event gets.
 	beside []floodmark.SessionID
-	// lost says that there are more than are known.
+	// lost says that there are more such sessions than are known.
 	lost bool
-	// below says that a client of the gateway was started by a guarded agent, or may have been:
-	// several use the gateway, and the caller is unknown.
+	// below says that the gateway's client was started by a guarded agent. It is also true if
+	// several clients use the gateway and it is unknown which of them calls.
 	below bool
 }
 
@@ -77,7 +77,7 @@ func (b *branches) join(s Speaker, ev hook.Event) (joined hook.Event, by placed,
 			ev.Agent = nearest.agent
 		}
 	case apart:
-		first = true // each client of such a gateway has a session
+		first = true // each client of such a gateway has a session of its own
 	default:
 		all, ok := b.started(s, ev.Session)
 		if !ok {
@@ -92,8 +92,8 @@ func (b *branches) join(s Speaker, ev hook.Event) (joined hook.Event, by placed,
 	return ev, by, hook.Reply{}, false
 }
 
-// hosts returns the nearest agent above a speaker, if it has one session, and the sessions of all
-// other agents above: all of them, if it has several.
+// hosts returns the nearest agent above a speaker, or nil if that agent's calls cannot be assigned to
+// one session. by.beside has the sessions of all other agents above.
 func (b *branches) hosts(s Speaker) (nearest *spoke, by placed) {
 	by.lost = b.full
 	found := false
@@ -122,8 +122,8 @@ func (b *branches) hosts(s Speaker) (nearest *spoke, by placed) {
 	return nearest, by
 }
 
-// callers returns the process for which a shared gateway speaks, and those above it. What was known
-// of it when the gateway's session began holds after it has ended.
+// callers returns the process for which a shared gateway speaks, and the processes above it. If the
+// process has ended, callers returns what it found when the process still ran.
 func (b *branches) callers(session floodmark.SessionID, caller peer.Process) ([]peer.Info, bool) {
 	traced, err := peer.Trace(b.table, caller.PID)
 	b.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// leaveToAnswer is the rest of a gateway's time, kept for the reply, when no answer came.
+// leaveToAnswer is the part of a gateway's time that is kept for the reply if no answer comes.
 const leaveToAnswer = time.Second
 
 // held holds a gateway's call while a person is asked, as hooks do, and judges it again after the

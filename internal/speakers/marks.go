@@ -10,14 +10,15 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// Marks caches the marks of sessions that count for others, until an event happens in them. It is
-// safe for concurrent use.
+// Marks caches the marks of sessions that are added to other sessions. A mark is cached until an
+// event happens in its session. It is safe for concurrent use.
 type Marks struct {
 	mu   sync.Mutex // guards what is below
 	last map[journal.Session]*lastMark
 }
 
-// lastMark is a mark as it was read, unless an event happened since.
+// lastMark is a session's mark as it was last read. seen is false if an event happened since, and
+// changes counts the events.
 type lastMark struct {
 	label   floodmark.Label
 	seen    bool
@@ -69,8 +70,8 @@ func (m *Marks) of(ctx context.Context, s journal.Session, look func(context.Con
 	return label, nil
 }
 
-// beside makes the marks of other sessions count for one. It returns false if the session has not
-// been opened yet.
+// beside lowers the mark of s by the marks of the sessions in w. It returns false if s has not been
+// opened yet.
 func (h *Door) beside(ctx context.Context, s journal.Session, w placed) (done bool, err error) {
 	if len(w.beside) == 0 && !w.lost {
 		return true, nil

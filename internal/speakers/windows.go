@@ -18,12 +18,12 @@ import (
 	"github.com/floodmark/floodmark/monitor"
 )
 
-// The client of a gateway can show a question in a window of its own. Its answer is the only proof
-// that a person gave it, so a client is asked only if the owner named it, and only where no other
-// process can play it. An agent's commands run below its process, and the servers of a gateway
-// below the gateway: a descendant of either is no client. An agent that reports by hooks is asked
-// where its hooks ask. The process tree tells who started a gateway; a gateway with tokens must
-// have begun the session itself, while the monitor watched.
+// The client of a gateway can show a question in a window of its own. Nothing but the client's word
+// proves that a person gave the answer. So a client is asked only if the owner named it, and only if
+// no other process can pretend to be it. An agent's commands run below the agent, and a gateway's
+// servers below the gateway, so a process below either is not taken for a client. An agent that
+// reports by hooks is asked by its hooks. The process tree tells which client started a gateway. A
+// gateway with tokens must have begun the session itself, while the monitor watched.
 
 // windows tracks the questions that are open in clients' windows. It is in memory only. It is safe
 // for concurrent use.
@@ -38,13 +38,13 @@ type windows struct {
 	open  map[floodmark.TicketID]inWindow
 }
 
-// inWindow is a question whose answer one gateway may bring, once.
+// inWindow is a question whose answer only one gateway may bring, and only once.
 type inWindow struct {
 	gateway peer.Process
 	session floodmark.SessionID
 	call    floodmark.Digest
 	client  string
-	seen    string // what the window shows, as [approval.Open.Seen]
+	seen    string // digest of what the window shows, as [approval.Open.Seen]
 	expires time.Time
 }
 
@@ -77,7 +77,7 @@ func (w *windows) note(s Speaker, ev hook.Event) {
 	}
 }
 
-// client returns the client that can be asked about an event; empty if none may.
+// client returns the client that may be asked about an event; empty if there is none.
 func (w *windows) client(s Speaker, ev hook.Event, said hook.Window) string {
 	if !ev.Gateway || ev.Point != hook.BeforeToolCall || !s.Local || s.PID == 0 || len(s.Ancestors) == 0 ||
 		len(w.guarded.Among(s.Ancestors, "")) > 0 {
@@ -111,8 +111,8 @@ func (w *windows) add(t floodmark.TicketID, o inWindow) bool {
 	return true
 }
 
-// shown reports whether a question is open in the window of this client, about this call, and what
-// it shows. It accepts an answer once.
+// shown reports whether a question about this call is open in the window of this client, and returns
+// the digest of what the window shows. It accepts an answer once.
 func (w *windows) shown(s Speaker, ev hook.Event, client string, said hook.Window) (seen string, ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -126,9 +126,9 @@ func (w *windows) shown(s Speaker, ev hook.Event, client string, said hook.Windo
 	return o.seen, true
 }
 
-// brought reports whether the answer to a question was brought from its window. The request that
-// brought it has the call judged; the one that waited would use up the approval, though its sender
-// may be gone.
+// brought reports whether the answer to a question was brought from its window. Then the request
+// with the answer has the call judged again. The request that waited for the answer must not: it
+// would use up the approval, though its sender may be gone.
 func (w *windows) brought(t floodmark.TicketID) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -136,12 +136,12 @@ func (w *windows) brought(t floodmark.TicketID) bool {
 	return !open
 }
 
-// callDigest identifies a call, to the last byte of what is sent on.
+// callDigest returns a digest of all of a call that is sent to the server, and of its id.
 func callDigest(c hook.Call) floodmark.Digest {
 	return floodmark.DigestOf(strings.Join([]string{string(c.ID), c.Server, c.Name, string(c.Args)}, "\x00"))
 }
 
-// ask words a question for a client's window, if it may be asked there.
+// ask returns a question for a client's window; nil if the question may not be asked there.
 func (h *Door) ask(tenant string, s Speaker, ev hook.Event, said hook.Window, reply hook.Reply) *hook.Ask {
 	client := h.windows.client(s, ev, said)
 	if client == "" || reply.Ticket == "" || reply.Decision.Verdict != floodmark.Confirm || len(reply.Decision.Verifiers) > 0 || reply.BlockTurn {
@@ -164,9 +164,9 @@ func (h *Door) ask(tenant string, s Speaker, ev hook.Event, said hook.Window, re
 	return nil
 }
 
-// forWindow words a question, unless a client's window may never answer it: what changes the agent
-// or the monitor, what takes two people, what makes content trusted, and what cannot be shown
-// whole.
+// forWindow returns the text of a question. It returns false if a client's window may never answer
+// the question: if the call changes the agent or the monitor, if the question takes two people or
+// makes content trusted, or if it cannot be shown whole.
 func forWindow(p monitor.Pending, d floodmark.Decision) (string, bool) {
 	if p.Calls != 1 || len(p.Questions) != 1 {
 		return "", false
@@ -220,7 +220,8 @@ func (h *Door) answered(ctx context.Context, tenant string, s Speaker, ev hook.E
 	return h.opts.Hooks.Handle(ctx, tenant, ev)
 }
 
-// closed waits, as long as the gateway does, until a question is answered.
+// closed waits, almost as long as the gateway does, until a question is closed. It returns false if
+// the question is still open then.
 func (h *Door) closed(ctx context.Context, s journal.Session, t floodmark.TicketID) bool {
 	until, ok := ctx.Deadline()
 	if !ok {
