@@ -35,28 +35,6 @@ func doneInside(effects []floodmark.Effect) bool {
 
 func goesOut(e floodmark.Effect) bool { return e == floodmark.Admin || e == floodmark.Send }
 
-// judgeCall judges a call. If grants let its box reach hosts, the call is judged once more as one
-// that reaches them. That judgement is taken unless the policy refuses it, or would ask about a
-// call that may run in its box without hosts.
-func (st *step) judgeCall(c hook.Call) *judged {
-	j := st.unplugged(c, st.judge(c, nil))
-	boxed := j.decision.Contained()
-	failed := j.decision.Verdict == floodmark.Confirm && st.failedInBox(&j.action)
-	if !st.ev.Holes || !boxed && !failed || !slices.Contains(j.action.Effects, floodmark.Run) || slices.ContainsFunc(j.action.Effects, goesOut) {
-		return j
-	}
-	if st.hosts, st.hostsBy = st.s.Book.Reaches(j.action.Tool, j.action.ArgsDigest, st.in.At, st.ev.Granted, st.ev.Repository); len(st.hosts) == 0 {
-		return j
-	}
-	out := st.judge(c, nil)
-	st.hosts = nil
-	if out.ruling.Verdict == floodmark.Restrict || boxed && out.decision.Verdict != floodmark.Allow {
-		return j
-	}
-	st.out.Reply.Tried = slices.Contains(out.action.Effects, floodmark.Fetch)
-	return out
-}
-
 // unplugged judges a call that would be asked about once more, as one that fetches nothing: its box
 // gets the pinned packages, or the command may do without. The second judgement is taken only if it
 // boxes the call. During a pause, or if calls are only watched, none is tried without a network.

@@ -36,6 +36,28 @@ type judged struct {
 	assume func(rule string) bool
 }
 
+// judgeCall judges a call. If grants let its box reach hosts, the call is judged once more as one
+// that reaches them. That judgement is taken unless the policy refuses it, or would ask about a
+// call that may run in its box without hosts.
+func (st *step) judgeCall(c hook.Call) *judged {
+	j := st.unplugged(c, st.judge(c, nil))
+	boxed := j.decision.Contained()
+	failed := j.decision.Verdict == floodmark.Confirm && st.failedInBox(&j.action)
+	if !st.ev.Holes || !boxed && !failed || !slices.Contains(j.action.Effects, floodmark.Run) || slices.ContainsFunc(j.action.Effects, goesOut) {
+		return j
+	}
+	if st.hosts, st.hostsBy = st.s.Book.Reaches(j.action.Tool, j.action.ArgsDigest, st.in.At, st.ev.Granted, st.ev.Repository); len(st.hosts) == 0 {
+		return j
+	}
+	out := st.judge(c, nil)
+	st.hosts = nil
+	if out.ruling.Verdict == floodmark.Restrict || boxed && out.decision.Verdict != floodmark.Allow {
+		return j
+	}
+	st.out.Reply.Tried = slices.Contains(out.action.Effects, floodmark.Fetch)
+	return out
+}
+
 // judge finds out what a call is, where its arguments came from, and what the policy says of it. If
 // in is nil, the call is judged in the context in which the model proposed it.
 func (st *step) judge(c hook.Call, in *Context) *judged {
