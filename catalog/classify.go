@@ -461,8 +461,8 @@ func (j *judge) acts() bool {
 	return slices.ContainsFunc(j.use.Effects, func(e floodmark.Effect) bool { return e != floodmark.Observe })
 }
 
-// protect marks a call that touches something protected. Reading alone does not count, except of a
-// pass: its reader can act as the owner elsewhere.
+// protect marks a call that touches something protected. A call that only reads is not marked,
+// unless it reads a pass: with a pass, a program can act as the owner elsewhere.
 func (j *judge) protect() {
 	if j.guards&isPass == 0 && (j.guards&isProtected == 0 || !j.acts()) {
 		return

@@ -14,11 +14,12 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// MaxShellBytes is the longest command line that is parsed; a longer one counts as the worst case.
+// MaxShellBytes is the longest command line that is parsed; a longer one is treated as the worst
+// case.
 const MaxShellBytes = shellscan.MaxBytes
 
-// maxTargets bounds the written files of one command line that are examined; with more of them it
-// counts as the worst case.
+// maxTargets bounds the written files of one command line that are examined; a line with more files
+// is treated as the worst case.
 const maxTargets = 512
 
 // command classifies one command line: the sum of its parts, or arbitrary code if some part is not
@@ -365,7 +366,7 @@ func (j *judge) arbitrary() {
 }
 
 // maxMentioned bounds the bytes of all paths in a text that are examined; a text with more of them
-// counts as the worst case.
+// is treated as the worst case.
 const maxMentioned = 2 << 20
 
 // mentioned looks for guarded paths and our own programs in a text for some shell. It can be

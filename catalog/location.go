@@ -40,7 +40,7 @@ func (u Use) LocationOf(leaves []hook.Leaf) string {
 }
 
 // attached examines the files that are sent because a text of the call names them: each is an
-// address of the call, and an unreadable name counts as one with secrets.
+// address of the call, and a file whose name cannot be read is taken to hold secrets.
 func (j *judge) attached(text string) {
 	if j.use.Profile.attaches == "" {
 		return
@@ -69,7 +69,7 @@ func (j *judge) patch(text string) {
 	}
 }
 
-// PlaceKind parses a location. An unknown one counts as foreign.
+// PlaceKind parses a location. An unknown location is foreign.
 func PlaceKind(location string) (PathKind, bool) {
 	location = strings.TrimPrefix(location, OfProgram)
 	switch location {

@@ -119,7 +119,7 @@ func newPaths(globs []pathGlob) paths {
 	return p
 }
 
-// MaxPathBytes is the longest path examined, as on Linux. A longer one counts as foreign.
+// MaxPathBytes is the longest path examined, as on Linux. A longer path is taken for foreign.
 const MaxPathBytes = 4096
 
 // spot is a path made absolute as far as possible without a disk.

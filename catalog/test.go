@@ -19,7 +19,7 @@ type test struct {
 	sql      bool       // one plain statement that reads a database
 }
 
-// fit says how far a test holds for an argument.
+// fit says how far a test matches an argument.
 type fit uint8
 
 const (

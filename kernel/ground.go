@@ -21,7 +21,7 @@ func (st *step) places() catalog.Places {
 
 func (st *step) settings() policy.Settings { return st.r.Policy.Settings(st.ev.Agent) }
 
-// tracer returns a tracer that finds values only in the first nodes of the session.
+// tracer returns a tracer that looks for values only in the nodes before a given one.
 func (st *step) tracer(nodes floodmark.NodeID) *provenance.Tracer {
 	tr := &provenance.Tracer{Key: st.in.Key, Also: st.in.Also, Index: st.in.Index, Stated: &st.s.stated, Ledger: &st.s.Ledger}
 	if tr.Index != nil && nodes < floodmark.NodeID(st.s.Ledger.Len()) {

@@ -23,7 +23,7 @@ type judged struct {
 	question policy.Question
 	ruling   policy.Ruling
 	decision floodmark.Decision
-	returns  floodmark.Label // what the result will bring
+	returns  floodmark.Label // the label that the result will have
 	kept     []floodmark.SecretSpan
 	inputs   []floodmark.NodeID // the sources its arguments were seen in
 	around   []Kept             // records of what it may load from outside of the project

@@ -164,7 +164,7 @@ func (st *step) contextAssembled() {
 		st.give(st.mark, "", st.node)
 	}
 	if len(st.ev.Sources) > 0 {
-		st.givenBack() // also if all of it was heard before
+		st.givenBack() // also if all sources are known
 	}
 	for _, c := range st.ev.AllSources() {
 		st.content(c)

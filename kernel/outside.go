@@ -37,7 +37,7 @@ func (st *step) plants(j *judged, tr *provenance.Tracer) string {
 }
 
 // foreignHost reports whether text from outside was the first to name a host, or a host above it.
-// That host is told the names below its own, so they are judged like it.
+// The upper host learns all names below its own, so they are judged like its name.
 func (st *step) foreignHost(tr *provenance.Tracer, host string) bool {
 	a := tr.Trace(hook.Leaf{Value: host}, floodmark.Content, "")
 	if above := hostnames.Above(host); a.Whence == floodmark.Nowhere && above != "" && !st.r.Policy.ListsHost(host) {

@@ -169,8 +169,8 @@ func alters(effects []floodmark.Effect) bool {
 	return slices.ContainsFunc(effects, func(e floodmark.Effect) bool { return e < floodmark.Fetch })
 }
 
-// fromHost reports whether the rest of a URL says nothing, or the whole of it
-// was seen in a result of that same host.
+// fromHost reports whether a URL has nothing besides its host, or the whole of it was seen in a
+// result of that same host.
 func (st *step) fromHost(tr *provenance.Tracer, host, raw string) bool {
 	u, err := url.Parse(raw)
 	if err != nil || host == "" {

@@ -96,9 +96,8 @@ type drawing struct {
 	arguments []floodmark.Argument
 }
 
-// fewRuns is how many short pieces of foreign content an answer may repeat
-// before it counts as drawn from it: two may be chance, or the title of what
-// the owner asked about.
+// fewRuns is how many short pieces of foreign content an answer may repeat before it is taken to
+// draw on that content: two may be chance, or the title of what the owner asked about.
 const fewRuns = 2
 
 // longRun is how many words in a row cannot be chance. The index holds windows of five words at

@@ -46,9 +46,9 @@ func (st *step) stands(j *judged, s policy.Standing) bool {
 	return st.scheduled(s)
 }
 
-// scheduled reports whether a schedule began the session, as the agent's door
-// asserts, and was its only speaker: the session is no branch of another, has no
-// unknown past, and got no other message.
+// scheduled reports whether a schedule began the session, as the agent's adapter asserts, and was
+// its only speaker: the session is no branch of another, has no unknown past, and got no other
+// message.
 func (st *step) scheduled(s policy.Standing) bool {
 	if st.s.Parent != "" || s.Trigger == "" {
 		return false

@@ -16,8 +16,8 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// Rules are what decisions follow from. They never change while in use. They
-// are made by [NewRules].
+// Rules are the rules that decisions follow from. They never change while in use. They are made by
+// [NewRules].
 type Rules struct {
 	Policy  *policy.Policy
 	Catalog *catalog.Catalog

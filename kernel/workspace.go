@@ -14,7 +14,7 @@ import (
 // A Disk says what is at a path. Its machine answers; the kernel writes down what
 // it was told, so that no second look is needed.
 type Disk interface {
-	// Around returns the checkout a clean path lies in.
+	// Around returns the checkout a clean path is in.
 	Around(path string) (Checkout, bool)
 	// Revisions returns a checkout for each revision that words of git name at a path. It leaves
 	// out the owner's own revisions and those that are part of the commit that is checked out.
@@ -77,8 +77,8 @@ func (st *step) resolved(paths []string) []string {
 // A Checkout is a working tree of a repository, as far as its files tell.
 type Checkout = checkout.Checkout
 
-// foreign returns the checkout of others a path lies in, unless the policy
-// lists the path as the owner's own.
+// foreign returns the checkout of others a path is in, unless the policy lists the path as the
+// owner's own.
 func (st *step) foreign(p string) (Checkout, bool) {
 	if st.in.Disk == nil || p == "" {
 		return Checkout{}, false
