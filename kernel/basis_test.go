@@ -11,9 +11,8 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// What a decision followed from holds nothing of what was said, read or sent:
-// a word that stands in every text and every value is in no basis. The host of
-// an address is, and nothing else of it.
+// A basis contains nothing of what was said, read or sent: a word that is in every text and every
+// value is in no basis. Of an address it contains only the host.
 func TestABasisHoldsNoContent(t *testing.T) {
 	const canary = "canary4f9a8b7c"
 	d := newDesk(t, "auditor: {on: true}\n")
@@ -48,7 +47,7 @@ func TestABasisHoldsNoContent(t *testing.T) {
 	}
 }
 
-// recordedAt are facts that were all written at the desk's time.
+// recordedAt returns facts as if all were written at the desk's time.
 func recordedAt(d *desk, facts []floodmark.Fact) []kernel.Recorded {
 	list := make([]kernel.Recorded, len(facts))
 	for i, f := range facts {
@@ -57,7 +56,7 @@ func recordedAt(d *desk, facts []floodmark.Fact) []kernel.Recorded {
 	return list
 }
 
-// outcomes judges what a desk recorded again: the tool, and what became of it.
+// outcomes judges what a desk recorded again, and returns each tool with the outcome.
 func outcomes(t *testing.T, r kernel.Retrial, d *desk, facts []floodmark.Fact) []string {
 	t.Helper()
 	a, err := r.Session(recordedAt(d, facts), nil)
@@ -78,8 +77,8 @@ func wantOutcomes(t *testing.T, got []string, want ...string) {
 	}
 }
 
-// An older decision cannot be told, and neither can one whose basis speaks of
-// arguments that are not there; what comes after them can.
+// A decision without a basis, or with a basis that speaks of arguments that are not there, cannot
+// be told. The decisions after it can.
 func TestWithoutABasisNobodyCanTell(t *testing.T) {
 	d := newDesk(t, "")
 	d.owner("email bert@firm.example hello")
@@ -103,8 +102,8 @@ func TestWithoutABasisNobodyCanTell(t *testing.T) {
 	wantOutcomes(t, outcomes(t, kernel.Retrial{Now: d.rules}, d, facts), "look cannot-tell "+why, "look cannot-tell "+why, "look same allow -> allow")
 }
 
-// Where content becomes secret, it is not known whether the arguments hold some
-// of it: that is told only where both ways lead to the same answer.
+// If content becomes secret, it is not known whether the arguments contain some of it. The outcome
+// is told only if both cases lead to the same answer.
 func TestWhatBecomesSecret(t *testing.T) {
 	d := newDesk(t, "")
 	d.owner("read the page, the diary, and email bert@firm.example hello")
@@ -116,7 +115,7 @@ func TestWhatBecomesSecret(t *testing.T) {
 	wantOutcomes(t, got,
 		"page same allow -> allow", "diary same allow -> allow",
 		"mail cannot-tell allow -> cannot tell: other content is secret now, and it was not kept whether the arguments hold some of it")
-	// The other way round it is known: what is not secret is in no argument.
+	// If content stops being secret, this is known: no argument contains a secret any more.
 	d = newDesk(t, "")
 	d.owner("read the page, the keys, and email bert@firm.example hello")
 	d.reads("page", `{"url":"https://news.example/a"}`, "nothing")
@@ -129,9 +128,9 @@ func TestWhatBecomesSecret(t *testing.T) {
 	}
 }
 
-// A value put together from several sources is at the lowest of them; which
-// they were is not kept, so a change to one of them is told only where it does
-// not matter.
+// A value put together from several sources has the lowest trust of them. Which sources these were
+// is not kept, so after a change to one of them the outcome is told only if it does not depend on
+// that.
 func TestAPiecedValueIsInDoubt(t *testing.T) {
 	for policy, want := range map[string]string{
 		"":                      "mail same confirm -> confirm (table.send.external)",
@@ -150,7 +149,7 @@ func TestAPiecedValueIsInDoubt(t *testing.T) {
 	}
 }
 
-// retold are the rules of a desk with one line of its catalog changed.
+// retold returns the rules of a desk with one line of its catalog changed.
 func retold(t *testing.T, d *desk, old, line string) kernel.Rules {
 	t.Helper()
 	if !strings.Contains(deskTools, old) {
@@ -159,7 +158,7 @@ func retold(t *testing.T, d *desk, old, line string) kernel.Rules {
 	return rulesWith(t, d.rules.Policy, strings.Replace(deskTools, old, line, 1))
 }
 
-// Whatever a journal says, judging it again ends and does not fall over.
+// Judging any journal again ends without a panic.
 func FuzzRetrial(f *testing.F) {
 	d := newDesk(f, "auditor: {on: true}\n")
 	d.owner("email bert@firm.example hello, see https://news.example/a")

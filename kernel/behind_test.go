@@ -35,7 +35,7 @@ func (d linkedDisk) Resolve(p string) string {
 	return p
 }
 
-// A link does not lead past the guards, no matter who put it there.
+// A link cannot be used to write past the guards, no matter who put it there.
 func TestLinksThatLeadToWhatIsGuarded(t *testing.T) {
 	disk := linkedDisk{
 		"/p/link.json": "/home/u/.codex/hooks.json", "/p/dir": "/home/u/.codex", "/p/dir/hooks.json": "/home/u/.codex/hooks.json",
@@ -84,7 +84,7 @@ func TestLinksThatLeadToWhatIsGuarded(t *testing.T) {
 	}
 }
 
-// A tree, or what a shell matches, lies where the link before it leads.
+// The path of a tree or of a pattern is resolved through the link before it.
 func TestTreesBehindLinks(t *testing.T) {
 	st := checkedStep(t, "profile: coding")
 	st.in.Disk = linkedDisk{"/p/tree": "/srv/tree", "/p/top": "/"}
@@ -94,7 +94,7 @@ func TestTreesBehindLinks(t *testing.T) {
 	}
 }
 
-// Below Local it counts where a link leads, also the one that is the project.
+// Below Local a write is judged by where its link leads, also if the project itself is a link.
 func TestLinksThatLeadOutOfTheProject(t *testing.T) {
 	disk := linkedDisk{"/p": "/data/p", "/p/a": "/data/p/a", "/p/out": "/data/x", "/p/dot": "/data/p/.foo", "/p/tmp": "/tmp/x"}
 	shipped, err := catalog.Shipped()

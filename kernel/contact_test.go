@@ -1,7 +1,6 @@
 package kernel_test
 
-// What a book of the owner's own says, what he has paid, and what begins as he
-// said.
+// An address book and channels of the owner's own, and what they paid and were paid.
 const (
 	annaAndBert = `people: [{"name":"Anna Weber","email":"anna@firm.example"},{"name":"Bert Klein","email":"bert@firm.example"}]`
 	channels    = `["general","Garden_0","random"]`

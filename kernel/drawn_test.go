@@ -8,8 +8,8 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// An answer of at least eight words has a footer only if it shows something of
-// what is believed least, and then the words and their place.
+// An answer of at least eight words has a footer only if it shows something of the least trusted
+// content. The footer then quotes the words and says where they are from.
 func TestFooterOnlyIfDrawn(t *testing.T) {
 	const (
 		mail = "the committee met in the old harbour and agreed that seven ships would leave before dawn for the north"
@@ -42,7 +42,7 @@ func TestFooterOnlyIfDrawn(t *testing.T) {
 	}
 }
 
-// A name the mailbox brought is no news: the owner asked for its content.
+// A name from a mailbox needs no footer, because the owner asked for its content.
 func TestFooterNamesOnlyUntrusted(t *testing.T) {
 	d := newDesk(t, "")
 	d.owner("hello")
@@ -52,7 +52,7 @@ func TestFooterNamesOnlyUntrusted(t *testing.T) {
 	}
 }
 
-// What was clean needs no footer, however much is repeated.
+// Content at Shared or above needs no footer, however much of it is repeated.
 func TestNoFooterAtShared(t *testing.T) {
 	d := newDesk(t, "")
 	d.owner("hello")

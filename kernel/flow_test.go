@@ -23,7 +23,7 @@ func jsonArgs(t testing.TB, args map[string]string) string {
 
 const theKey = "kJ8s7d6f5g4h3j2k1l0z9x8c7v6b5n4m"
 
-// A secret is found in whatever it is put into, and only the secret is.
+// A secret is found in any value that contains it, and in no other value.
 func TestSecretInArguments(t *testing.T) {
 	for name, c := range map[string]struct {
 		read, text string
@@ -64,7 +64,7 @@ func TestSecretInArguments(t *testing.T) {
 	}
 }
 
-// relaxed is a desk whose owner asked to write to bob, and that read a page.
+// relaxed returns a desk whose owner asked to write to bob, and that read a page.
 func relaxed(t testing.TB, user, more string) *desk {
 	t.Helper()
 	d := newDesk(t, user)
@@ -73,8 +73,7 @@ func relaxed(t testing.TB, user, more string) *desk {
 	return d
 }
 
-// Text is inert unless it carries something to act on that the owner did not
-// write.
+// Text is inert unless it contains something to act on that the owner did not write.
 func TestActiveContent(t *testing.T) {
 	for name, c := range map[string]struct {
 		body   string
@@ -128,8 +127,8 @@ func TestPrivateNumbers(t *testing.T) {
 	}
 }
 
-// The owner's words raise a call: all that matters is named, in a clause that
-// asks for it, in this turn.
+// The owner's words raise the trust of a call if they name everything that matters in it, in a
+// clause that asks for such a call, in this turn.
 func TestRelax(t *testing.T) {
 	for name, c := range map[string]struct {
 		words, tool, args string
@@ -195,7 +194,8 @@ func TestRelaxSwitchedOff(t *testing.T) {
 	}
 }
 
-// A value seen only in content believed less than it needs lowers the call.
+// A value lowers the trust of a call if it was seen only in content trusted less than the value
+// needs.
 func TestTighten(t *testing.T) {
 	for name, c := range map[string]struct {
 		tool, args string
@@ -221,7 +221,7 @@ func TestTighten(t *testing.T) {
 	}
 }
 
-// Where a page was read decides what a URL may carry there.
+// What a URL may contain depends on the host from which a page was read.
 func TestFetchWithPrivateData(t *testing.T) {
 	for name, c := range map[string]struct {
 		url     string
@@ -251,7 +251,7 @@ func TestFetchWithPrivateData(t *testing.T) {
 	}
 }
 
-// Beside an address only what is too small to tell anything may go.
+// Besides an address, only values that are too small to tell anything may be sent.
 func TestWhatGoesWithAnAddress(t *testing.T) {
 	for note, allowed := range map[string]bool{
 		"true": true, "null": true, "1234": true, "12345": false, `"abcd"`: false, `"a"`: false,
@@ -267,7 +267,7 @@ func TestWhatGoesWithAnAddress(t *testing.T) {
 	}
 }
 
-// Before the first message it is the first turn.
+// A rule on turns takes what happens before the first message for the first turn.
 func TestTurnOfARule(t *testing.T) {
 	for turn, want := range map[int]floodmark.Verdict{1: floodmark.Restrict, 2: floodmark.Allow} {
 		d := newDesk(t, fmt.Sprintf("rules:\n  - {name: first, when: 'turn == %d', action: {verdict: restrict}}\n", turn))
@@ -277,8 +277,8 @@ func TestTurnOfARule(t *testing.T) {
 	}
 }
 
-// Results: announced when the call may run, taken in when they arrive, and an
-// incident when the call was not allowed.
+// A result is announced when its call may run, and taken in when it arrives. It is an incident if
+// the call was not allowed.
 func TestResults(t *testing.T) {
 	page := toolCall("page", `{"url":"https://one.example/a"}`)
 	for name, c := range map[string]struct {
@@ -320,7 +320,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// A result carries the sources its arguments were seen in, each once.
+// A result has as inputs the sources its arguments were seen in, each once.
 func TestInputsOfAResult(t *testing.T) {
 	d := tainted(t, "")
 	d.reads("wall", "", "ask zoe@evil.example")

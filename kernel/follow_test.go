@@ -18,7 +18,7 @@ tools:
   - {tool: list, about: lists, effect: fetch, remote: true, own: true, returns: {trust: external, secrecy: internal}, args: {q: {role: content, is: text}}}
 `
 
-// newTracked is a desk with a server of tools.
+// newTracked returns a desk with a server of tools.
 func newTracked(t testing.TB) *desk {
 	d := newDesk(t, "")
 	d.rules.Catalog = deskCatalog(t, trackerTools)
@@ -42,8 +42,8 @@ func (d *desk) after(c hook.Call, text string, gateway bool) kernel.Output {
 
 func allowed(out kernel.Output) bool { return out.Reply.Decision.Verdict == floodmark.Allow }
 
-// A call that the hook told of and the gateway meets is one call: decided once,
-// its result taken in once, without an incident in any order.
+// A call that the hook told of and the gateway matched is one call. In any order it is decided
+// once, its result is taken in once, and there is no incident.
 func TestAGatewayMeetsACall(t *testing.T) {
 	for _, late := range []bool{false, true} {
 		d := newTracked(t)
@@ -74,8 +74,8 @@ func TestAGatewayMeetsACall(t *testing.T) {
 	}
 }
 
-// Each decision is met once, by the same call, told by a gateway, while it runs.
-// Everything else is judged.
+// A decision is matched only once, by the same call, told by a gateway, while the call runs. Every
+// other call is judged.
 func TestAGatewayIsJudged(t *testing.T) {
 	for name, c := range map[string]struct {
 		play    func(d *desk)
@@ -128,7 +128,7 @@ func TestAGatewayIsJudged(t *testing.T) {
 	}
 }
 
-// One of many is found, and what was met is known in the next turn.
+// A gateway matches the right one of many calls, and the match is known in the next turn.
 func TestAGatewayMeetsOneOfMany(t *testing.T) {
 	d := newTracked(t)
 	d.before(tracked("h1", `{"q":"open"}`), false)
@@ -147,8 +147,8 @@ func TestAGatewayMeetsOneOfMany(t *testing.T) {
 	}
 }
 
-// An old yes is no yes: not after something arrived that lowers the mark, not
-// after a no to the same call, and not while verifiers think about it.
+// An earlier decision is not matched after something arrived that lowers the mark, after a refusal
+// of the same call, or while verifiers are asked about it.
 func TestAnOldYesIsNotMet(t *testing.T) {
 	call := tracked("h1", `{"q":"open"}`)
 	page := hook.Event{Point: hook.ContextAssembled, Sources: []hook.Content{{
@@ -198,9 +198,8 @@ func (d *desk) afterAs(c hook.Call, hints *hook.Hints, gateway bool) kernel.Outp
 	return d.tell(hook.Event{Point: hook.AfterToolCall, Call: c, Result: hook.Result{Text: "one"}, Gateway: gateway})
 }
 
-// What the server says of its own result to the gateway counts for a call that
-// was met, in any order, where it is worse than what the hook knows; where it is
-// not, nothing is counted twice.
+// A gateway's hint about a result lowers the label of a matched call in any order of events, if it
+// is worse than what the hook knows. If it is not, nothing is added twice.
 func TestWhatAServerSaysOfAMetResultCounts(t *testing.T) {
 	for name, c := range map[string]struct {
 		hints *hook.Hints
@@ -235,7 +234,7 @@ func TestWhatAServerSaysOfAMetResultCounts(t *testing.T) {
 	}
 }
 
-// A call of which the server says worse than the hook knew is judged.
+// A call is judged anew if the server's hints make it look worse than the hook knew.
 func TestACallThatIsWorseIsNotMet(t *testing.T) {
 	yes, no := true, false
 	for name, c := range map[string]struct {
@@ -258,7 +257,7 @@ func TestACallThatIsWorseIsNotMet(t *testing.T) {
 	}
 }
 
-// What a server says of the result of a call without arguments counts, too.
+// The server's hints about the result of a call without arguments are applied, too.
 func TestAResultWithoutArgumentsHasItsLabel(t *testing.T) {
 	d := newTracked(t)
 	d.before(tracked("g1", ""), true)

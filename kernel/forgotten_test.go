@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// An erased session is as little believed as it was, whatever its mark.
+// An erased session is trusted as little as before, whatever its mark was.
 func TestForgottenKeepsTheMark(t *testing.T) {
 	for trust := floodmark.Untrusted; trust <= floodmark.System; trust++ {
 		for secrecy := floodmark.Secret; secrecy <= floodmark.Public; secrecy++ {

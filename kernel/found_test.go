@@ -21,8 +21,8 @@ func mailing(t testing.TB, body string) string {
 	return jsonArgs(t, map[string]string{"to": "anna@firm.example", "body": body})
 }
 
-// Whatever brought a secret in, it is in the facts by rule and place alone, the
-// session is secret, and a call that carries it is restricted and says why.
+// However a secret came in, the facts have only its rule and place, the session is secret, and a
+// call that contains it is refused with the reason.
 func TestFoundSecret(t *testing.T) {
 	const text = "the key is " + canary + " and the rest is long_enough_to_be_looked_up"
 	for name, in := range map[string]struct {
@@ -86,8 +86,8 @@ func TestFoundSecretOfDeclaredContent(t *testing.T) {
 	}
 }
 
-// What was made from content with a secret in it is secret, and its words are
-// still no secrets; what was made from declared secrets is one.
+// What was made from content with a found secret in it is secret, but its words are no secrets.
+// What was made from content declared secret is a secret as a whole.
 func TestFoundSecretAndWhatIsMadeFromIt(t *testing.T) {
 	for tool, want := range map[string]floodmark.Verdict{"inbox": floodmark.Confirm, "vault": floodmark.Restrict} {
 		d := newDesk(t, "")
@@ -107,12 +107,12 @@ func TestSecretNobodyBrought(t *testing.T) {
 	if f.Decision.Verdict != floodmark.Restrict || len(f.Basis.Carried) != 1 || f.Basis.Carried[0] != (floodmark.Carried{Rule: "floodmark-canary"}) {
 		t.Errorf("%+v %+v", f.Decision, f.Basis)
 	}
-	// What only looks drawn by lot may be anything.
+	// Text that only looks random may be anything.
 	f = decided(t, d.call("mail", mailing(t, "token = Zf3D0LXCM3EI"+"MbgJpUNnkRtOfOueHznB")))
 	if f.Decision.Verdict != floodmark.Confirm || f.Basis.SecretInArgs {
 		t.Errorf("%+v %+v", f.Decision, f.Basis)
 	}
-	// Among people one trusts, a secret is theirs to send.
+	// In a session that the owner alone has spoken in, a secret may be sent.
 	d = newDesk(t, "")
 	d.owner("mail it")
 	if f := decided(t, d.call("mail", mailing(t, canary))); f.Decision.Verdict != floodmark.Allow || !f.Basis.SecretInArgs {

@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// leftWords are what sessions left behind.
+// leftWords are the records that sessions left behind.
 type leftWords []Kept
 
 func (l leftWords) Find(refs []floodmark.ArtifactRef) []Kept {
@@ -32,7 +32,7 @@ func codingSteps(t *testing.T) func() *step {
 	}
 }
 
-// gitDisk has where git finds its files, by folder.
+// gitDisk says by folder where git finds its files.
 type gitDisk struct {
 	pushDisk
 	at map[string]string
@@ -88,7 +88,7 @@ func TestGitSettings(t *testing.T) {
 	}
 }
 
-// untrustedWord is what a session left at ref, in the project /p.
+// untrustedWord returns the record that a session left at ref, in the project /p.
 func untrustedWord(ref floodmark.ArtifactRef, spares bool) leftWords {
 	version := floodmark.ArtifactVersion{Session: "s"}
 	return leftWords{
@@ -99,8 +99,7 @@ func untrustedWord(ref floodmark.ArtifactRef, spares bool) leftWords {
 	}
 }
 
-// A git command runs code where the settings it obeys are worth less than the
-// owner's own work.
+// A git command runs code if the settings it obeys are trusted below Local.
 func TestObeyed(t *testing.T) {
 	t.Parallel()
 	fresh := codingSteps(t)

@@ -36,7 +36,7 @@ func lawRules(t *testing.T, toolWide bool) kernel.Rules {
 	return kernel.NewRules(p, catalog.New([]*catalog.File{tools}, shipped))
 }
 
-// lawDesk is a session in a project.
+// lawDesk returns a session in a project.
 func lawDesk(t *testing.T, rules kernel.Rules) *desk {
 	t.Helper()
 	d := &desk{t: t, rules: rules, state: kernel.NewState(), index: postings.NewMemory(), id: "s", at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
@@ -45,7 +45,7 @@ func lawDesk(t *testing.T, rules kernel.Rules) *desk {
 	return d
 }
 
-// A grantCase is a call with arguments that matter, any of them odd.
+// A grantCase is a call with arguments that matter, with odd values.
 type grantCase struct {
 	kind string // what a pattern of it is about
 	tool string
@@ -66,7 +66,7 @@ func (c grantCase) json() string {
 // grantCases make one call of each sort that gets an offer of its own.
 var grantCases = []func(r *rand.Rand) grantCase{sendCase, codeCase, keepCase, hostCase, checkCase}
 
-// offerKinds are all the offers there are: a scope, and of a pattern what it spans.
+// offerKinds returns all kinds of offers: the scope and, for a pattern, what the pattern covers.
 func offerKinds() []string {
 	return []string{"once", "turn", "minutes", "tool", "pattern send", "pattern keep", "pattern host"}
 }
@@ -87,7 +87,7 @@ func oddText(r *rand.Rand) string {
 	return s
 }
 
-// sameButText is what a pattern spans that spells out every argument that matters.
+// sameButText returns what a pattern covers that spells out every argument that matters.
 func sameButText(args map[string]any) func(grantCase) bool {
 	return func(other grantCase) bool {
 		a, b := map[string]any{}, map[string]any{}
@@ -128,8 +128,8 @@ func keepCase(r *rand.Rand) grantCase {
 	return grantCase{"keep", "keep", args, sameButText(args)}
 }
 
-// hostCase reads an address: what was approved is its scheme, host and port, and
-// whatever else says where to go. Below them it may be anything.
+// hostCase reads an address. The approval covers its scheme, host and port, and every other
+// argument that says where to go; the path may be any.
 func hostCase(r *rand.Rand) grantCase {
 	one := func(list ...string) string { return list[r.IntN(len(list))] }
 	args := map[string]any{"url": one("https", "https", "http", "HTTPS") + "://" + one("two.example", "Two.example", "a.two.example", "xn--tw-fka.example", "[::1]", "192.0.2.7") +
@@ -156,7 +156,7 @@ func hostCase(r *rand.Rand) grantCase {
 	}}
 }
 
-// authority is an address up to where its path begins, as plain text.
+// authority returns an address up to where its path begins, as plain text.
 func authority(v any) (string, bool) {
 	text, _ := v.(string)
 	scheme, rest, ok := strings.Cut(text, "://")
@@ -166,8 +166,8 @@ func authority(v any) (string, bool) {
 	return strings.ToLower(scheme + "://" + rest), ok && rest != ""
 }
 
-// checkCase tests, builds or checks the project: code like any other, of which nothing
-// is approved but the very line.
+// checkCase tests, builds or checks the project. That is code like any other, so only the exact
+// line is approved.
 func checkCase(r *rand.Rand) grantCase {
 	lines := []string{"go test ./...", "go vet ./...", "pytest -q tests", "cargo test", "make test -j 4", "npm test"}
 	args := map[string]any{"command": lines[r.IntN(len(lines))]}
@@ -195,8 +195,8 @@ func (d *desk) approves(r *rand.Rand, c grantCase) (floodmark.GrantGiven, bool) 
 	return grants[len(grants)-1], true
 }
 
-// other is a call that differs in an argument that matters: by one byte, in its
-// sort, or by one more. Where any call of the tool was approved it is another tool.
+// other returns a call that differs in an argument that matters: by one byte, in its kind, or by
+// one more argument. If any call of the tool was approved, it returns a call of another tool.
 func (c grantCase) other(r *rand.Rand, wide bool) grantCase {
 	if wide {
 		o := c
@@ -230,7 +230,7 @@ func (c grantCase) other(r *rand.Rand, wide bool) grantCase {
 	return out
 }
 
-// oneByte changes a text by one byte: away, one more, another one. Now and then more.
+// oneByte changes a text by one byte, removed, added or replaced, and now and then by more.
 func oneByte(r *rand.Rand, name, v string) string {
 	const odd = "abz019 /\\.:;@?#&|<>$`'\"*~!(){}[]=,-_\n\t\x00%+"
 	b := []byte(v)

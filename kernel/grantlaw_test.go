@@ -13,9 +13,8 @@ import (
 // full runs the long form of a law: go test ./kernel -run Law -full.
 var full = flag.Bool("full", false, "run the long forms of laws")
 
-// A grant of any width never lets a call through that differs by one byte in an
-// argument that matters, and none is left when the mark sinks. Every sort of offer
-// that there is was really tried.
+// A grant of any width never lets a call through that differs by one byte in an argument that
+// matters, and no grant is left when the mark sinks. Every kind of offer is tried.
 func TestLawAGrantIsForWhatWasShown(t *testing.T) {
 	cases := 3000
 	if *full {

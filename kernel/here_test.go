@@ -15,7 +15,7 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// inRepository is a session in a repository that read what a stranger wrote.
+// inRepository returns a session in a repository that read what a stranger wrote.
 func inRepository(t testing.TB) *desk {
 	t.Helper()
 	d := newDesk(t, "")
@@ -24,7 +24,7 @@ func inRepository(t testing.TB) *desk {
 	return d
 }
 
-// at is a call in a repository to which something was granted.
+// granted returns a call in a repository to which something was granted.
 func (d *desk) granted(repository, tool, args string, given ...hook.Lasting) hook.Event {
 	return hook.Event{Point: hook.BeforeToolCall, Call: toolCall(tool, args), Repository: floodmark.DigestOf(repository), Granted: given}
 }
@@ -89,7 +89,7 @@ func TestAYesForARepositoryHoldsInItsOtherSessions(t *testing.T) {
 	}
 }
 
-// What an agent is told says neither that such a yes could be given nor that one was.
+// An agent is told neither that an approval for the repository is possible nor that there is one.
 func TestAnAgentIsNotToldOfAYesForARepository(t *testing.T) {
 	d := inRepository(t)
 	asked := d.tell(d.granted("w", "mail", anna))
@@ -109,7 +109,7 @@ func TestAnAgentIsNotToldOfAYesForARepository(t *testing.T) {
 	}
 }
 
-// It ends by one command, and by a no that comes before the call.
+// An approval for a repository ends when it is taken back, and when its call is denied.
 func TestAYesForARepositoryEnds(t *testing.T) {
 	for name, cmd := range map[string]approval.Command{"taken back": {Verb: approval.Revoke}, "denied": {Verb: approval.Deny, Tool: "all", Calls: 1}} {
 		d := inRepository(t)
@@ -122,7 +122,7 @@ func TestAYesForARepositoryEnds(t *testing.T) {
 	}
 }
 
-// hereCalls are calls of every sort that a yes for a repository may or must not cover.
+// hereCalls are calls of every sort that an approval for a repository may or must not cover.
 var hereCalls = [][2]string{
 	{"mail", anna},
 	{"mail", `{"to":"anna@firm.example","body":"see you"}`},
@@ -155,9 +155,10 @@ func (d *desk) live(r *rand.Rand) {
 	}
 }
 
-// In any history, a yes for a repository lifts a question and nothing else: no refusal,
-// nothing that runs or changes the agent, nothing after something private was read, and
-// in no session that is believed less, or lies elsewhere, than the one it was given in.
+// In any history, an approval for a repository lifts a question and nothing else. It lifts no
+// refusal, and allows nothing that runs or changes the agent, and nothing after something private
+// was read. It has no effect in a session with lower trust, or in another place, than the session
+// it was given in.
 func TestLawAYesForARepositoryLiftsQuestionsOnly(t *testing.T) {
 	cases := 4000
 	if testing.Short() {
@@ -209,8 +210,8 @@ func TestLawAYesForARepositoryLiftsQuestionsOnly(t *testing.T) {
 	t.Logf("%d cases, %d offered, lifted %v", cases, offered, lifted)
 }
 
-// Each push is shown: what a branch holds today says nothing of what it holds tomorrow. So no
-// yes for its repository is offered, and none that is told of lets one through.
+// Each push is shown, because a branch may contain something else tomorrow. So no approval for its
+// repository is offered, and no existing one lets a push through.
 func TestAPushIsNeverLetThroughForARepository(t *testing.T) {
 	d := inRepository(t)
 	p, problems := policy.Load(policy.Layer{Name: "user", Data: []byte("version: 1\nprofile: coding\n")})

@@ -23,8 +23,8 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// histories is how many random sessions the laws are held against. The gate's
-// laws suite holds them against 10,000.
+// histories is how many random sessions the laws are checked on. The gate's laws suite checks
+// 10,000.
 var histories = flag.Int("histories", 0, "random histories of 100 events (0: 300, or 40 in a short run)")
 
 const eventsPerHistory = 100
@@ -139,7 +139,7 @@ func (h *history) run() error {
 	return h.replay()
 }
 
-// remembers holds an answer against the one by what was read before and seen in pieces.
+// remembers checks that an answer is the same with remembered readings and with an index in pieces.
 func (h *history) remembers(in kernel.Input, out kernel.Output) error {
 	in.Readings, in.Index = &h.readings, h.bounded
 	again, err := kernel.Step(h.state, h.rules, in)
@@ -185,7 +185,7 @@ func (h *history) one() error {
 	return h.take(in, out, err, in.Event.Point == hook.MessageReceived && o.IsOwner && o.Group == "")
 }
 
-// compare asks the same of the stricter rules.
+// compare asks the stricter rules about the same event.
 func (h *history) compare(in kernel.Input, out kernel.Output) error {
 	strict, err := kernel.Step(h.state, h.stricter, in)
 	if err != nil {
@@ -197,7 +197,7 @@ func (h *history) compare(in kernel.Input, out kernel.Output) error {
 	return nil
 }
 
-// take checks what came out and lives on with it.
+// take checks what came out and applies it to the session.
 func (h *history) take(in kernel.Input, out kernel.Output, err error, owner bool) error {
 	if err != nil {
 		if !reflect.DeepEqual(out, kernel.Output{}) {
@@ -266,7 +266,7 @@ func (h *history) codeStaysSecret(in kernel.Input, out kernel.Output) error {
 		}
 		text += string(body)
 	}
-	// Among so many hashes one holds it by chance.
+	// With so many hashes, some content has one by chance.
 	text = regexp.MustCompile(`\b[0-9a-f]{64}\b`).ReplaceAllString(text, "")
 	if strings.Contains(text, in.Code) {
 		return fmt.Errorf("the code %s is in a reply or a fact: %s", in.Code, text)

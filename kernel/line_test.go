@@ -63,7 +63,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// Without a source to blame there is nothing to endorse.
+// If there is no source to blame, there is nothing to endorse.
 func TestLinesOfTheOwnersOwn(t *testing.T) {
 	rules := "rules:\n  - {name: ask, when: 'call.tool == \"mail\"', action: {verdict: confirm}}\n  - {name: never, when: 'call.tool == \"keep\"', action: {verdict: restrict}}\n"
 	for tool, end := range map[string]string{
@@ -79,7 +79,7 @@ func TestLinesOfTheOwnersOwn(t *testing.T) {
 	}
 }
 
-// Data that could leave is named, also where it is the only reason.
+// Data that could leave is named, also if it is the only reason.
 func TestLineOfASecretAlone(t *testing.T) {
 	d := newDesk(t, "")
 	d.owner("hello")
@@ -140,7 +140,7 @@ func TestSourceNames(t *testing.T) {
 
 const audited = "auditor: {on: true}\n"
 
-// What an auditor's opinion becomes, in the journal and in the answer.
+// What the journal and the answer say for each opinion of an auditor.
 func TestOpinions(t *testing.T) {
 	for name, c := range map[string]struct {
 		opinion audit.Opinion
@@ -187,7 +187,7 @@ func TestOpinions(t *testing.T) {
 	}
 }
 
-// What an auditor may not decide is a question for a person at once.
+// If an auditor may not decide a call, a person is asked at once.
 func TestNotForTheAuditor(t *testing.T) {
 	rule := "rules:\n  - {name: check, when: 'true', action: {verdict: audit}}\n"
 	for name, c := range map[string]struct {

@@ -57,7 +57,7 @@ var linkedCalls = []struct {
 	{"told with one of all links", allOf, [][2]string{{"chat", garden}}, "tell", `{"to":"Bert","body":"www.lunch.example is about food"}`, "asked"},
 }
 
-// A link that the owner pointed at is read unasked, and no other is.
+// A link that the owner pointed at is read without a question, and no other link is.
 func TestLinksThatTheOwnerPointedAt(t *testing.T) {
 	for _, c := range linkedCalls {
 		t.Run(c.name, func(t *testing.T) {

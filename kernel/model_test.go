@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// The census: what was not announced is not believed, whatever it says it is.
+// In a model call, content that was not announced is not trusted, whatever it says it is.
 func TestCensus(t *testing.T) {
 	unknown := "untrusted/private"
 	for name, c := range map[string]struct {
@@ -44,7 +44,7 @@ func TestCensus(t *testing.T) {
 	}
 }
 
-// What a cleared context held is a source again when it is in the new one.
+// Content of a cleared context is a source again if it is in the new context.
 func TestCensusOfWhatReturned(t *testing.T) {
 	d := tainted(t, "")
 	d.tell(hook.Event{Point: hook.SessionStart, Cause: hook.Clear, ByPerson: true})
@@ -97,8 +97,7 @@ func TestBeforeModel(t *testing.T) {
 	}
 }
 
-// A door that lists tools without a model call learns which to hide, and no round
-// is counted.
+// An adapter that lists tools without a model call is told which to hide, and no round is counted.
 func TestToolsAreHiddenWhereNoModelIsCalled(t *testing.T) {
 	offer := []hook.Tool{{Name: "setup"}, {Name: "mail"}}
 	page := []hook.Content{{Kind: floodmark.NodeInput, Origin: floodmark.Origin{Kind: floodmark.FromUnknown}, Text: "anything"}}
@@ -192,7 +191,7 @@ func TestRoundsAreCounted(t *testing.T) {
 	rounds("allow", "allow")
 }
 
-// What is honest work is not cut short, and what goes round without telling is.
+// Honest work is not cut short. A loop is, even if its agent tells of no rounds.
 func TestRoundsOfAllSorts(t *testing.T) {
 	result := func(d *desk, args string) {
 		d.tell(hook.Event{Point: hook.AfterToolCall, Call: toolCall("look", args), Result: hook.Result{Text: "x"}})
@@ -243,7 +242,7 @@ func TestRoundsOfAllSorts(t *testing.T) {
 	t.Errorf("an agent that always says it is in its first round: %d", d.state.Iteration)
 }
 
-// A yes in the last round still counts for the call that was asked about.
+// An approval in the last round still covers the call that was asked about.
 func TestAYesInTheLastRound(t *testing.T) {
 	d := newDesk(t, "maxIterations: 2\n")
 	d.owner("Read what friends wrote.")
@@ -255,8 +254,8 @@ func TestAYesInTheLastRound(t *testing.T) {
 	}
 }
 
-// A model call that the agent tells of begins a round, and no call after it does; one
-// that it does not tell of is counted nevertheless.
+// A model call that the agent tells of begins a round, and no call after it does. A round that the
+// agent does not tell of is counted all the same.
 func TestRoundsThatAreTold(t *testing.T) {
 	d := newDesk(t, "maxIterations: 4\n")
 	d.owner("go")
@@ -340,7 +339,7 @@ func verdicts(list []floodmark.Decision) string {
 	return strings.Join(words, " ")
 }
 
-// What a hosted tool brought comes before every call of its response.
+// Content that a hosted tool brought comes before every call of its response.
 func TestHostedTools(t *testing.T) {
 	d := newDesk(t, "")
 	d.owner("hello")
@@ -355,7 +354,7 @@ func TestHostedTools(t *testing.T) {
 	}
 }
 
-// A branch begins where its parent stands.
+// A branch begins with the mark and the sources of its parent.
 func TestSpawn(t *testing.T) {
 	d := tainted(t, "")
 	d.state.Project, d.state.Home = "/w", "/h"
@@ -395,8 +394,8 @@ func (d *desk) answerEndorse(text string) {
 	d.apply(floodmark.Endorsed{Digest: floodmark.DigestOf(text), Trust: floodmark.Local})
 }
 
-// The result of a branch has the branch's sources behind it; one of a branch
-// we do not know is not believed.
+// The result of a branch is made from the branch's sources. The result of an unknown branch is not
+// trusted.
 func TestChildEnds(t *testing.T) {
 	child := tainted(t, "")
 	child.state.Parent = "s"
@@ -443,8 +442,7 @@ func TestChildEnds(t *testing.T) {
 	}
 }
 
-// A gateway hears what a result is worth, with the arguments it was given; an
-// agent does not.
+// A gateway is told the label of a result, given the call's arguments; an agent is not.
 func TestAGatewayHearsLabels(t *testing.T) {
 	d := newDesk(t, "")
 	d.owner("Look at https://one.example/a")

@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// What a question offers: the narrowest first, and never more than it may.
+// A question makes the narrowest offer first, and no offer that it must not make.
 func TestOffers(t *testing.T) {
 	for name, c := range map[string]struct{ policy, tool, args, want string }{
 		"mail":      {"", "mail", `{"to":"bob@firm.example","body":"x"}`, "once 0s | pattern 24h0m0s mail to bob@firm.example in this session, whatever it says (24 h at most)"},
@@ -52,7 +52,7 @@ func TestOffers(t *testing.T) {
 	}
 }
 
-// Taking an offer gives exactly that; one that was not made gives nothing.
+// Taking an offer gives exactly that offer. Taking one that was not made gives nothing.
 func TestTakeAnOffer(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for offer, want := range map[int]floodmark.GrantGiven{
@@ -86,7 +86,7 @@ func (d *desk) seenIn(text string) {
 	d.reads("page", `{"url":"https://one.example/"}`, text)
 }
 
-// What only others named has to be picked, and is offered for this time alone.
+// A place that only others named has to be picked, and is offered for this time alone.
 func TestPick(t *testing.T) {
 	for name, c := range map[string]struct {
 		said, tool, args, argument string
@@ -142,8 +142,8 @@ func (d *desk) refusesWrongPicks(name string, q approval.Question) {
 	}
 }
 
-// Of three choices the right one approves, and a wrong one closes the question:
-// with three tries a person need not read any.
+// Of three choices the right one approves, and a wrong one closes the question, because with three
+// tries a person need not read any.
 func TestOneChoiceOfThree(t *testing.T) {
 	for i := range 3 {
 		d := newDesk(t, "relax: false\n")
@@ -162,8 +162,7 @@ func TestOneChoiceOfThree(t *testing.T) {
 	}
 }
 
-// Where a question offers one call, once, a typed code gives no more, whatever
-// minutes stand behind it.
+// If a question offers one call, once, a typed code gives no more, even with minutes after it.
 func TestACodeGivesNoMoreThanOnce(t *testing.T) {
 	for _, minutes := range []time.Duration{0, time.Hour} {
 		d := newDesk(t, "relax: false\n")
@@ -209,7 +208,7 @@ func TestWrongPicksVoid(t *testing.T) {
 	}
 }
 
-// Each call is asked alone: one yes is for one call.
+// Each call is asked about alone: an approval is for one call.
 func TestEachCallIsAskedAlone(t *testing.T) {
 	d := newDesk(t, "")
 	d.owner("hello")
@@ -224,7 +223,7 @@ func TestEachCallIsAskedAlone(t *testing.T) {
 	}
 }
 
-// A question says who wrote what led to it, and what a yes does.
+// A question says who wrote what led to it, and what an approval does.
 func TestQuestionsInPlainWords(t *testing.T) {
 	d := newDesk(t, "")
 	d.owner("hello")
@@ -241,8 +240,8 @@ func TestQuestionsInPlainWords(t *testing.T) {
 	}
 }
 
-// A question repeats how the owner's last message began, on one line, without
-// what he would not want to read on a phone.
+// A question repeats the beginning of the owner's last message, on one line and without what they
+// would not want to read on a phone.
 func TestAQuestionRepeatsTheOwner(t *testing.T) {
 	long := strings.Repeat("word ", 160)
 	for said, want := range map[string]string{

@@ -6,8 +6,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// What the auditor may resolve, by effect, by the mark, and by the trust of the
-// values: a call without a known effect is no case for it.
+// What the auditor may resolve, by effect, by the mark, and by the trust of the values. It may not
+// resolve a call without a known effect.
 func TestAuditableLaw(t *testing.T) {
 	st := checkedStep(t, "auditor: {on: true}")
 	st.s.Owner = []string{"hello"}

@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// looked makes every call one for the auditor, unless something forbids it.
+// looked makes every call a question for the auditor, unless something forbids that.
 const looked = "rules:\n  - {name: check, when: 'true', action: {verdict: audit}}\n"
 
 // The auditor is shown the owner's words of all turns and the call, and nothing
@@ -61,8 +61,8 @@ func TestWhatTheAuditorIsShown(t *testing.T) {
 	}
 }
 
-// However an injection is worded, the auditor is asked the very same. All that its words
-// can change is a note beside a value that stands in them.
+// However an injection is worded, the auditor is asked the same. Its words can change only a note
+// beside a value that is in them.
 func TestAnInjectionInOtherWords(t *testing.T) {
 	const note = "this value stands in content from outside"
 	for path, marked := range map[string]bool{"w/n.md": false, "w/plan.md": true} {
@@ -107,7 +107,7 @@ func TestAuditedLength(t *testing.T) {
 	}
 }
 
-// What may never be resolved by an auditor, each beside its like that may be.
+// Calls that an auditor may never resolve, each beside a similar one that it may.
 func TestNeverForTheAuditor(t *testing.T) {
 	overlong := strings.Repeat("x", audit.MaxArgumentBytes+1)
 	for name, c := range map[string]struct {
@@ -160,8 +160,8 @@ func TestNeverForTheAuditor(t *testing.T) {
 	}
 }
 
-// What each answer becomes under each fail mode: for a call that would be
-// allowed without an auditor, and for one that would not.
+// What each answer leads to under each fail mode, for a call that would be allowed without an
+// auditor, and for one that would not.
 func TestFailModes(t *testing.T) {
 	for _, mode := range []string{"block", "warn", "allow"} {
 		for _, says := range []audit.Answer{audit.Silent, audit.Block, audit.Unsure, audit.Allow} {
@@ -199,7 +199,7 @@ func TestFailModes(t *testing.T) {
 	}
 }
 
-// CaseOf is the case of any call, and of none that cannot be read.
+// CaseOf returns the case of any call that can be read.
 func TestCaseOf(t *testing.T) {
 	d := newDesk(t, "")
 	d.owner("hello")
@@ -212,8 +212,8 @@ func TestCaseOf(t *testing.T) {
 	}
 }
 
-// Judged again, a call was for the auditor or was not, as it was then; and what
-// silence means is for the rules of now.
+// Judged again, a call is one for the auditor if it was one then. The rules of now say what silence
+// means.
 func TestOpinionsAgain(t *testing.T) {
 	const warn = "auditor: {on: true, failMode: warn}\n"
 	const harmless = `{"to":"anna@firm.example","body":"good morning to you"}`

@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 )
 
-// What was left outside of the project counts by where it lies, never by its name.
+// Files left outside of the project are judged by their place, never by their name.
 func TestOutside(t *testing.T) {
 	low, local := floodmark.Label{Secrecy: floodmark.Private}, floodmark.Label{Trust: floodmark.Local}
 	left := func(ref floodmark.ArtifactRef, l floodmark.Label) shelf {
@@ -54,7 +54,7 @@ func TestOutside(t *testing.T) {
 	}
 }
 
-// A box shows the system and toolchains, and nothing else that lies outside of the project.
+// A box shows the system and toolchains, and nothing else outside of the project.
 func TestInBoxes(t *testing.T) {
 	st := checkedStep(t, "profile: coding")
 	st.s.Project, st.s.Home = "/src/Team/app", "/home/Ann"
@@ -90,7 +90,7 @@ func TestInBoxes(t *testing.T) {
 	}
 }
 
-// A result that was made of what a person had seen is nothing new to them.
+// A result made from content that a person had seen is nothing new to them.
 func TestMadeOf(t *testing.T) {
 	st := checkedStep(t, "profile: coding")
 	for n := range floodmark.NodeID(4) {

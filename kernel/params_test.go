@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/verify"
 )
 
-// What leaves of a call: neither content nor a secret, whatever its shape.
+// What is shown of a call has neither content nor a secret, whatever its shape.
 func TestParamsForGates(t *testing.T) {
 	for _, c := range []struct{ tool, args, want string }{
 		{"look", ``, `{}`},
@@ -57,8 +57,7 @@ func TestParamsForGates(t *testing.T) {
 	}
 }
 
-// A secret that was read in the session leaves in no form, whatever it looks
-// like: whole, encoded, or in pieces.
+// A secret that was read in the session is not shown in any form: whole, encoded, or in pieces.
 func TestKnownSecretsDoNotLeave(t *testing.T) {
 	const key = "AKIAIOSFODNN72647352"
 	for _, args := range []string{
@@ -123,8 +122,7 @@ func TestParamsLimit(t *testing.T) {
 	}
 }
 
-// The lines for people show both ends of a long value, and the signs that make
-// two commands of one.
+// The lines for people show both ends of a long value, and the signs that join two commands.
 func TestRequestLines(t *testing.T) {
 	d := newDesk(t, oneGate)
 	d.owner("go on")
@@ -143,7 +141,7 @@ func TestRequestLines(t *testing.T) {
 	if got := strings.Join(d.call("mend", `{"command":"*** Add File: a.txt\n+key"}`).Verify.Request.Lines, "\n"); got != "command: [REDACTED: 24 chars] changes a.txt" {
 		t.Error(got)
 	}
-	// Contents and secrets are shown by their length, last, and never push out where they go.
+	// Contents and secrets are shown last, by their length, and never push out where they go.
 	for _, c := range []struct{ tool, args, want string }{
 		{"write", `{"content":"abc","path":"a"}`, "path: a\ncontent: [REDACTED: 3 chars]"},
 		{"write", `{"file":{"content":"abc","path":"a"}}`, "file.path: a\nfile.content: [REDACTED: 3 chars]"},
@@ -192,7 +190,7 @@ func TestWhatARequestNames(t *testing.T) {
 	}
 }
 
-// As many names as there may be, all of them secrets.
+// The most names that a call may have, all of them secrets.
 func TestParamsOfManyNames(t *testing.T) {
 	var b strings.Builder
 	b.WriteString(`{"code":"x"`)

@@ -20,7 +20,7 @@ func TestLimitsAsNumbers(t *testing.T) {
 	}
 }
 
-// To the owner alone a file that instructs is a file, unless that is all.
+// At Owner, a file that instructs is like any other, unless admin is the only effect.
 func TestWithoutAdmin(t *testing.T) {
 	only, both := []floodmark.Effect{floodmark.Admin}, []floodmark.Effect{floodmark.Admin, floodmark.Write}
 	alone := &floodmark.Basis{Instructs: true}

@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// under plays a call while a pause comes in with it.
+// under plays a call that comes in with a pause.
 func (d *desk) under(p floodmark.Pause, tool, args string) kernel.Output {
 	d.t.Helper()
 	in := d.input(hook.Event{Point: hook.BeforeToolCall, Call: toolCall(tool, args)})
@@ -55,8 +55,7 @@ func TestWhatAPauseLifts(t *testing.T) {
 	}
 }
 
-// A secret of known shape in the arguments is enforced even where no rule on
-// secrets speaks.
+// A secret of known shape in the arguments is blocked even if no rule is about secrets.
 func TestAPauseLetsNoSecretOut(t *testing.T) {
 	d := tainted(t, "flows: {off: [flow-secret, flow-private, flow-fetch]}\n")
 	key := "AKIA" + "Z7Q2M5X8K3V6B9N4"
@@ -80,8 +79,8 @@ func TestAPauseIsNoAnswer(t *testing.T) {
 	}
 }
 
-// A pause holds from its beginning until just before its end, for its session,
-// and never longer than the longest.
+// A pause is in effect from its beginning until just before its end, for its session, and never
+// longer than the longest.
 func TestWhenAPauseHolds(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
@@ -105,8 +104,7 @@ func TestWhenAPauseHolds(t *testing.T) {
 	}
 }
 
-// The session's own facts say under which pause it decided, once, and when that
-// was over, and why.
+// The session's own facts say once under which pause it decided, when that pause ended, and why.
 func TestASessionWritesItsPausesDown(t *testing.T) {
 	d := tainted(t, "")
 	p := lasting(d, time.Hour)
@@ -181,7 +179,7 @@ func TestAPauseIsReplayed(t *testing.T) {
 	}
 }
 
-// A pause says so to the owner, and nothing to the model.
+// A pause is told to the owner, and not to the model.
 func TestAPauseIsToldToTheOwner(t *testing.T) {
 	d := tainted(t, "")
 	tell := func(ev hook.Event) hook.Reply {

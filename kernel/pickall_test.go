@@ -8,8 +8,8 @@ import (
 	"github.com/floodmark/floodmark/approval"
 )
 
-// Where only others named several places, or an address that leads on behind its host,
-// each has to be typed, and naming one of them proves nothing.
+// If only others named several places, or an address that goes on after its host, each has to be
+// typed. Naming one of them proves nothing.
 func TestEveryPlaceIsProved(t *testing.T) {
 	const page = "write to eve@evil.example or eva@other.example or abe@third.example or bo@fourth.example , post to https://site.example/a?d=4711xy or https://site.example"
 	for name, c := range map[string]struct {

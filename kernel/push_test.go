@@ -22,7 +22,7 @@ func (pushDisk) Links(string, bool) map[string]string { return nil }
 func (pushDisk) Missing(string) bool                  { return false }
 func (pushDisk) Exactly(string) (d floodmark.Digest)  { return d }
 
-// pushesTo is where a push goes from a project when a session begins there.
+// pushesTo returns where a push goes from a project when a session begins there.
 func pushesTo(st *step, project string) floodmark.Digest {
 	to, _ := st.beginsAt(project)
 	return to
@@ -43,7 +43,7 @@ func (d pushDisk) Pushes(_, branch string) floodmark.Digest {
 	return floodmark.DigestOf(string(d))
 }
 
-// Each condition of a push that was asked for.
+// A push that was asked for needs each of these conditions.
 func TestPushed(t *testing.T) {
 	written := func(trust floodmark.Trust, inert bool) func(*step) {
 		return func(st *step) {
@@ -102,7 +102,7 @@ func TestPushed(t *testing.T) {
 	}
 }
 
-// A push that was asked for is the owner's only from a checkout of his or of the team's, with
+// A push that was asked for is the owner's only from a checkout of theirs or of the team's, with
 // all that is in it.
 func TestPushedFrom(t *testing.T) {
 	named := shelf{

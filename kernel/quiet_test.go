@@ -19,8 +19,8 @@ const (
 
 func clockAt(hour, minute int) time.Time { return time.Date(2026, 1, 2, hour, minute, 0, 0, time.UTC) }
 
-// In quiet hours what would be asked is refused at once, with what can be done;
-// before and after them it is asked, and what is allowed stays allowed.
+// In quiet hours a call that would be asked about is refused at once, with what can be done. Before
+// and after them it is asked about, and what is allowed stays allowed.
 func TestQuietDenies(t *testing.T) {
 	d := tainted(t, quietDeny)
 	for _, c := range []struct {
@@ -63,8 +63,7 @@ func TestQuietDenies(t *testing.T) {
 	}
 }
 
-// A question that is open stays open; the same call is not refused for joining it,
-// another one is.
+// An open question stays open. The same call joins it and is not refused; another call is.
 func TestQuietLeavesOpenQuestions(t *testing.T) {
 	d := tainted(t, quietDeny)
 	d.at = clockAt(21, 59)
@@ -86,8 +85,8 @@ func TestQuietLeavesOpenQuestions(t *testing.T) {
 	}
 }
 
-// A held question is written down and waits for the end of the quiet hours; its
-// time counts from then, and a yes lets the same call pass.
+// A held question is written down and waits for the end of the quiet hours. It expires counted from
+// then, and an approval lets the same call pass.
 func TestQuietHolds(t *testing.T) {
 	d := tainted(t, quietHold)
 	d.at = clockAt(23, 30)
@@ -127,7 +126,7 @@ func TestQuietHolds(t *testing.T) {
 	}
 }
 
-// What was asked before it was quiet does not ring again, and what is asked then waits.
+// A question from before the quiet hours does not notify again, and a question in them waits.
 func TestQuietBeforeAndAfter(t *testing.T) {
 	d := tainted(t, quietHold)
 	d.at = clockAt(21, 59)
@@ -163,8 +162,8 @@ func TestQuietReplies(t *testing.T) {
 	}
 }
 
-// A clock that is set back makes it quiet again, and nothing else: no answer
-// comes of it, and what was held until the morning still is.
+// A clock that is set back makes it quiet again, and nothing else: it answers nothing, and what was
+// held until the morning still is.
 func TestQuietClockSetBack(t *testing.T) {
 	d := tainted(t, quietHold)
 	d.at = clockAt(7, 1)

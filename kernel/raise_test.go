@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark/report"
 )
 
-// shelf is what sessions left behind, in the order they did.
+// shelf has the records that sessions left behind, in their order.
 type shelf []Kept
 
 func (s shelf) Find(refs []floodmark.ArtifactRef) []Kept {
@@ -84,7 +84,7 @@ func (linkDisk) Secrets(Search) Hoard { return Hoard{Whole: true} }
 
 func (linkDisk) Resolve(p string) string { return strings.Replace(p, "/p/link/", "/home/", 1) }
 
-// A file is not the session's because one of that name once was.
+// A file is not taken for the session's own because a file of that name once was.
 func TestTidiesFollowsLinks(t *testing.T) {
 	st := checkedStep(t, "profile: coding")
 	st.in.Artifacts = shelf{{Version: floodmark.ArtifactVersion{Session: "s"}, Artifact: floodmark.Artifact{Ref: fileRef("/p/link/a")}}}
@@ -123,8 +123,8 @@ func TestSpared(t *testing.T) {
 	}
 }
 
-// What an older version called inert has a hand in what a file does, and what was
-// committed has none.
+// A record that an older version called inert applies when its file is run, and one of commits does
+// not.
 func TestActing(t *testing.T) {
 	st := checkedStep(t, "profile: coding")
 	word := func(name string, inert bool) Kept {

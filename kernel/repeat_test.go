@@ -15,8 +15,8 @@ func again(ev hook.Event) hook.Event {
 	return ev
 }
 
-// An event that was written down is not written twice when its sender, who got
-// no answer, sends it again: and the answer is the same.
+// An event that was written down is not written twice when its sender got no answer and sends it
+// again. The answer is the same.
 func TestAskedAgainIsOneDecision(t *testing.T) {
 	const args = `{"q":"a"}`
 	before := hook.Event{Point: hook.BeforeToolCall, Call: toolCall("look", args)}
@@ -54,7 +54,7 @@ func TestAskedAgainIsOneDecision(t *testing.T) {
 	}
 }
 
-// What is not the same event, or holds no longer, is judged like something new.
+// An event that is not the same, or whose earlier answer is out of date, is judged like a new one.
 func TestAskedAgainIsJudged(t *testing.T) {
 	before := hook.Event{Point: hook.BeforeToolCall, Call: toolCall("look", `{"q":"a"}`)}
 	page := hook.Event{Point: hook.BeforeToolCall, Call: toolCall("page", `{"url":"https://news.example/"}`)}
@@ -118,8 +118,8 @@ func TestAskedAgainUsesOneApproval(t *testing.T) {
 	}
 }
 
-// A message that only has the words of an earlier one is not taken for it as a whole:
-// what it carries counts, and so does who else could hear it.
+// A message is not taken for an earlier one because it has the same words: its parts are taken in,
+// and so is who else could hear it.
 func TestAskedAgainWithOtherParts(t *testing.T) {
 	d := newDesk(t, "")
 	d.owner("yes")
@@ -146,7 +146,7 @@ func TestAskedAgainWithOtherParts(t *testing.T) {
 	}
 }
 
-// A yes that was taken back is none, also for a caller that has not heard it yet.
+// An approval that was taken back allows nothing, also to a caller that has not heard of it yet.
 func TestAskedAgainAfterItWasTakenBack(t *testing.T) {
 	run := hook.Event{Point: hook.BeforeToolCall, Call: toolCall("mail", `{"to":"bob@example.com","body":"x"}`)}
 	for name, takeBack := range map[string]func(d *desk, ticket floodmark.TicketID){

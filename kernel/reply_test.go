@@ -10,8 +10,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// What becomes of an answer with links that would load by themselves. Empty:
-// it goes out as it is.
+// How an answer with links that would load by themselves goes out. Empty: it goes out as it is.
 func TestInertReplies(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain":                                  "",
@@ -63,7 +62,8 @@ func TestInertReplies(t *testing.T) {
 	}
 }
 
-// A picture the owner stated is looked at as far as pictures go.
+// A picture whose link the owner stated is left alone up to the limit for pictures, and made inert
+// beyond.
 func TestLongPicture(t *testing.T) {
 	for size, inert := range map[int]bool{2048: false, 2049: true} {
 		head, tail := "![", "](https://one.example/a)"
@@ -74,7 +74,7 @@ func TestLongPicture(t *testing.T) {
 	}
 }
 
-// An element whose end is not found as far as elements go is made inert.
+// An element whose end is not found within the limit for elements is made inert.
 func TestLongElement(t *testing.T) {
 	for size, inert := range map[int]bool{4095: false, 4096: true, 6000: true} {
 		text := "<b" + strings.Repeat(" ", size-2) + ">"
@@ -128,8 +128,7 @@ func TestFooter(t *testing.T) {
 	}
 }
 
-// Which sources count: live ones down from Shared, the least believed first,
-// no summaries.
+// The footer counts live sources at Shared or below, the least trusted first, and no summaries.
 func TestFooterCounts(t *testing.T) {
 	d := newDesk(t, "")
 	d.owner("Look at https://one.example/a")
@@ -160,7 +159,7 @@ func TestFooterCounts(t *testing.T) {
 	}
 }
 
-// An answer to others is a send. It waits for a yes to exactly this answer.
+// An answer to others is a send. It waits for an approval of exactly this answer.
 func TestReplyToOthers(t *testing.T) {
 	d := tainted(t, "")
 	out := d.tell(hook.Event{Point: hook.BeforeResponseEmit, Text: "It opens at nine."})
@@ -184,8 +183,8 @@ func TestReplyToOthers(t *testing.T) {
 	}
 }
 
-// What an agent says while it works ends no turn: its rounds count on, and what was
-// refused is named at the end. Elsewhere the word means nothing.
+// What an agent says while it works ends no turn: its rounds are counted on, and what was refused
+// is named at the end. Elsewhere the word has no meaning.
 func TestReplyInBetween(t *testing.T) {
 	d := newDesk(t, "")
 	d.owner("hello")
