@@ -9,14 +9,14 @@ import (
 // An answer is what one word of a policy says of a call. Smaller is safer in each part.
 type answer struct {
 	verdict floodmark.Verdict // of a call that would run outside of a box
-	inside  floodmark.Verdict // of one that the door can box
-	reach   floodmark.Reach   // of that one
+	inside  floodmark.Verdict // of a call that the door can box
+	reach   floodmark.Reach   // of a call that the door can box
 }
 
 // plainly is the answer that is the same for every call.
 func plainly(v floodmark.Verdict) answer { return answer{v, v, floodmark.Free} }
 
-// parseAnswer reads a word. One that is not known restricts.
+// parseAnswer reads a word. An unknown word restricts.
 func parseAnswer(word string) answer {
 	switch word {
 	case floodmark.Contain:
@@ -28,7 +28,7 @@ func parseAnswer(word string) answer {
 	return plainly(v)
 }
 
-// join is the minimum of both.
+// join returns the minimum of both answers, part by part.
 func (a answer) join(b answer) answer {
 	return answer{min(a.verdict, b.verdict), min(a.inside, b.inside), min(a.reach, b.reach)}
 }
@@ -46,13 +46,13 @@ func (a answer) String() string {
 type ruled struct {
 	says             answer
 	floodmark.Reason                   // of a call that would run outside of a box
-	inside           *floodmark.Reason // of one that can be boxed, if it is not allowed there
-	boxes            *floodmark.Reason // why that one runs in a box; nil if it need not
-	bare             bool              // says of the other one that it would run outside
+	inside           *floodmark.Reason // of a call that can be boxed, if it is not allowed even there
+	boxes            *floodmark.Reason // why a call that can be boxed runs in a box; nil if it need not
+	bare             bool              // Reason says that the call would run outside of a box
 }
 
-// newRuled makes the reasons of an answer. Bare says that the call is one of which people can
-// imagine that it runs in a box: then they are told that it would not.
+// newRuled makes the reasons of an answer. bare says that people may expect such a call to run in
+// a box, so that they are told if it would not.
 func newRuled(says answer, code floodmark.Code, rule string, bare bool, text func(floodmark.Verdict) string) *ruled {
 	r := &ruled{says: says, Reason: floodmark.Reason{Code: code, Rule: rule, Verdict: says.verdict, Text: text(says.verdict)}}
 	if says.reach == floodmark.Free {
@@ -71,7 +71,7 @@ func newRuled(says answer, code floodmark.Code, rule string, bare bool, text fun
 	return r
 }
 
-// say notes what an answer means for the call that is asked about.
+// say adds the reasons that an answer gives for the call.
 func (rs *reasons) say(q *Question, r *ruled) {
 	switch {
 	case r == nil:

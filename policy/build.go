@@ -40,7 +40,7 @@ func build(name string, shipped, user *document, projects []*document, table *fi
 	base.said, base.rules = rules, newRuleIndex(rules)
 	p.base, p.agents = base, map[string]*view{}
 	for _, agent := range user.agentNames() {
-		p.agents[agent] = p.view(agent).tightened(user.agents[agent]) // its program comes first
+		p.agents[agent] = p.view(agent).tightened(user.agents[agent]) // sorted, so the section of its program comes first
 	}
 	return p
 }
@@ -55,9 +55,9 @@ type cell struct {
 
 type cells [effects][trusts]cell
 
-// buildTable is the profile's table with what the user changed, made monotone.
-// A taintPolicy can loosen everything but admin: what changes the agent or its
-// protection is not what the seed's users meant by it.
+// buildTable returns the profile's table with what the user changed, made monotone.
+// A taintPolicy can loosen every effect but admin, because in seed 0 it said nothing
+// about changes of the agent or its protection.
 func buildTable(shipped, user *document) *cells {
 	var out cells
 	for e := range effects {
@@ -93,9 +93,9 @@ func buildTable(shipped, user *document) *cells {
 	return &out
 }
 
-// lift gives more believed content, of which the user said nothing, at least
-// what a taintPolicy gave to less believed content: the seed's «external:
-// allow» meant just that, not what the profile has for local.
+// lift gives content of which the user said nothing at least what a taintPolicy gives
+// to less believed content: in seed 0 «external: allow» also allowed what is believed
+// more, whatever the profile says of that.
 func lift(row *[trusts]cell) (lifts bool) {
 	best := cell{}
 	for t := range row {
@@ -109,14 +109,14 @@ func lift(row *[trusts]cell) (lifts bool) {
 	return lifts
 }
 
-// monotone takes from less believed content what more believed content has not.
+// monotone allows less believed content no more than more believed content.
 func monotone(row *[trusts]cell) {
 	for t := trusts - 2; t >= 0; t-- {
 		row[t].says = row[t].says.join(row[t+1].says)
 	}
 }
 
-// least is the strictest answer said at t or for anything more believed.
+// least returns the strictest answer that was given at t or for more believed content.
 func (ls *levels) least(t int) answer {
 	v := plainly(floodmark.Allow)
 	for ; t < trusts; t++ {
@@ -127,7 +127,7 @@ func (ls *levels) least(t int) answer {
 	return v
 }
 
-// warnCorrected tells the user that an answer counts for less than was written.
+// warnCorrected warns the user if the answer in effect is not the one that they wrote.
 func (d *document) warnCorrected(said level, got answer, t floodmark.Trust) {
 	if got.inside == floodmark.Restrict {
 		got.reach = said.says.reach // nothing is boxed that is refused
@@ -150,7 +150,7 @@ func gridOf(cs *cells, text func(floodmark.Effect, floodmark.Trust, floodmark.Ve
 	return g
 }
 
-// overrideGrid is the table as one tool sees it.
+// overrideGrid returns the table for one tool.
 func (d *document) overrideGrid(o *override, table *grid) *grid {
 	g := *table
 	for e := range effects {

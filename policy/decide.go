@@ -32,7 +32,7 @@ func (v *view) decide(q *Question) Ruling {
 	var found reasons
 	out := Ruling{}
 	if q.SelfProtected {
-		found.add(&v.flows.protection) // first, so that it is named among equals
+		found.add(&v.flows.protection) // added first, so that it is named first among reasons of one verdict
 	}
 	v.flows.find(q, finding.First, &found)
 	if q.Unseen && v.settings.StopUnseen {
@@ -60,8 +60,8 @@ func (v *view) decide(q *Question) Ruling {
 	return out
 }
 
-// unplugged is what the flow rules are asked about a call: one that a door can box reaches no
-// network there. Where only a flow rule would ask, it is boxed, too, if this policy boxes runs.
+// unplugged returns the question for the flow rules: a call in a box reaches no network. If only a
+// flow rule would ask about a call that can be boxed, it is boxed, too, if this policy boxes runs.
 func (v *view) unplugged(q *Question, found *reasons) *Question {
 	if !q.Boxable {
 		return q
@@ -110,7 +110,7 @@ func unjudged(text string) Ruling {
 	}
 }
 
-// applyRules lets every rule speak that concerns the tool.
+// applyRules adds what the rules for the tool say.
 func (v *view) applyRules(q *Question, found *reasons, out *Ruling) {
 	for _, list := range v.rules.lists(q.Tool) {
 		for _, r := range list {
@@ -123,8 +123,8 @@ func (v *view) applyRules(q *Question, found *reasons, out *Ruling) {
 	}
 }
 
-// applies reports whether the rule speaks. Of a recorded call it may not see
-// all it looks at.
+// applies reports whether the rule applies. If the rule looks at a value of a recorded call that was
+// not recorded, q.Assume answers.
 func (x *rule) applies(q *Question) bool {
 	if q.Assume != nil && x.cond.Blind(q) {
 		return q.Assume(x.Rule)
@@ -132,9 +132,9 @@ func (x *rule) applies(q *Question) bool {
 	return x.cond.Holds(q)
 }
 
-// authority returns the trust the table is read at, and whether it was raised
-// by what the owner stated. Code, the agent itself, and what a flow rule caught
-// are never relaxed, even if the owner says so.
+// authority returns the trust the table is read at, and whether it was raised by
+// what the owner stated. A call that runs code, changes the agent or was caught by a
+// flow rule is never relaxed, whatever the owner said.
 func (v *view) authority(q *Question, flow bool) (floodmark.Trust, bool) {
 	if q.Trust <= q.Mark.Trust {
 		return q.Trust, false
@@ -173,7 +173,7 @@ func (v *view) applyTable(q *Question, trust floodmark.Trust, found *reasons) {
 	}
 }
 
-// grid is the table, or what replaces it for the tool.
+// grid returns the table, or the override for the tool.
 func (v *view) grid(q *Question) *grid {
 	if o, ok := find(v.overrides, q.Tool); ok {
 		return o
@@ -181,7 +181,7 @@ func (v *view) grid(q *Question) *grid {
 	return &v.table
 }
 
-// tableVerdict is what the table alone says at some trust.
+// tableVerdict returns what the table alone says at some trust.
 func (v *view) tableVerdict(q *Question, trust floodmark.Trust) floodmark.Verdict {
 	found := reasons{}
 	v.applyTable(q, trust, &found)
@@ -198,9 +198,9 @@ func (v *view) applyCell(q *Question, g *grid, e floodmark.Effect, trust floodma
 	}
 }
 
-// freeContent caps a relaxed call: the owner named where it goes, not what it
-// says. Text with nothing in it that could act is let through, except where a
-// profile or an auditor wants to see all of it.
+// freeContent returns the reason that caps a relaxed call because of its text, or nil.
+// The owner named where the call goes, not what it says. Text that is neither active
+// nor private is let through, unless the profile or an auditor wants to see all text.
 func (v *view) freeContent(q *Question) *floodmark.Reason {
 	if !q.Reach.FreeContent || q.Mark.Trust >= floodmark.Shared {
 		return nil
@@ -221,13 +221,13 @@ func (v *view) freeContent(q *Question) *floodmark.Reason {
 type reasons struct {
 	n    int
 	list [24]*floodmark.Reason
-	// boxed says that one of them wants the call in a box, also if it lost its room; bare that
-	// one would want that of a call that can be boxed.
+	// boxed says that a reason wants the call in a box, even if list has no room for the reason.
+	// bare says that a reason would want that if the call could be boxed.
 	boxed, bare bool
 }
 
-// add notes a reason once. Reasons beyond the room are joined into the last
-// place by their verdict: explanations may be lost, strictness may not.
+// add adds a reason once. If the list is full, only a stricter reason replaces the last one, so
+// that explanations may be lost, but not strictness.
 func (rs *reasons) add(r *floodmark.Reason) {
 	if r == nil || r.Verdict == floodmark.Allow && r.Code != floodmark.Contained || slices.Contains(rs.list[:rs.n], r) {
 		return

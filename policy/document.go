@@ -27,12 +27,12 @@ type document struct {
 	agents   map[string]*section
 	standing []Standing
 	settings func(*Settings) // what the file changes
-	// projectLocal says that what lies in the project is the owner's own; only
-	// shipped profiles say it.
+	// projectLocal says that files in the project are the owner's own. Only
+	// shipped profiles set it.
 	projectLocal bool
 }
 
-// A section is what may also stand for one agent or in a project.
+// A section is the part of a policy that one agent or a project may have, too.
 type section struct {
 	where         string // «» for the user's own, else «agents.codex.» or «project.yaml: »
 	taint         levels
@@ -57,7 +57,7 @@ const (
 // levels are verdicts by trust.
 type levels [trusts]level
 
-// A level is what was said and where it was written; nil means that nothing was.
+// A level is an answer and where it was written. A nil node means that none was.
 type level struct {
 	says answer
 	node *yaml.Node
@@ -74,7 +74,7 @@ func parseTool(s string) toolName {
 	return toolName{name: s}
 }
 
-// readDocument reads a layer as far as it can. The document is nil if it is wrong.
+// read reads a layer and notes its problems. The document is nil if one is an error.
 func readDocument(r *policyfile.Reader, in policyfile.Scope, conditions *condition.Set) *document {
 	root := r.Parse()
 	if root == nil || !r.Policy(root, in) {
@@ -127,7 +127,7 @@ func readSection(r *policyfile.Reader, root *yaml.Node, where string, in policyf
 	return s
 }
 
-// readLevels reads verdicts by level. A «*» holds where nothing else is said.
+// readLevels reads verdicts by level. «*» is for the levels that are not named.
 func readLevels(n *yaml.Node) levels {
 	var ls levels
 	keys, values := policyfile.Pairs(n)
@@ -157,8 +157,8 @@ func readGroups(n *yaml.Node) map[string]floodmark.Trust {
 	return groups
 }
 
-// readCaution reads the tools whose results are untrusted. Saying false cannot
-// make a result more believed: what it is worth is the catalog's business.
+// caution reads the tools whose results are untrusted. False changes nothing, because
+// only the catalog can say that a result is believed more.
 func readCaution(r *policyfile.Reader, n *yaml.Node) map[toolName]bool {
 	out := map[toolName]bool{}
 	keys, values := policyfile.Pairs(n)

@@ -10,8 +10,8 @@ import (
 )
 
 // flows are the rules about what must not come together: content from outside,
-// data worth taking, and a way out. They look at the mark, so that nothing a
-// caller states and no override lifts them.
+// private data, and a way out. They look at the mark and not at Trust, so that neither
+// relaxing nor an override lifts them.
 type flows struct {
 	// which rules apply
 	secretOn, privateOn, fetchOn, activeOn bool
@@ -125,9 +125,9 @@ func (f *flows) apply(q *Question, found *reasons) (caught bool) {
 	return caught
 }
 
-// betray asks about a secret that is itself in what leaves, however trusted the
-// rest of the conversation is: a file of the owner's own may quote any author.
-// Only the owner's own words, or destinations they all named, leave it unasked.
+// betray asks about a secret in what leaves, however trusted the conversation is, because a file
+// of the owner's own may quote any author. It does not ask if the owner named all destinations, or
+// if the conversation has only words of the owner and no file with secrets is sent.
 func (f *flows) betray(q *Question, found *reasons) bool {
 	leaves := q.Reach.Network || slices.Contains(q.Effects, floodmark.Send) || slices.Contains(q.Effects, floodmark.Fetch)
 	if !f.secretOn || !q.Reach.SecretInArgs || !leaves || q.Mark.Trust >= floodmark.Owner && !q.Reach.SecretFile || statedDestinations(q) {
@@ -137,8 +137,8 @@ func (f *flows) betray(q *Question, found *reasons) bool {
 	return true
 }
 
-// find adds what is asked about what was found in a call, as far as that stands at a place, and
-// reports whether a person must answer.
+// find adds the reasons that the findings in a call give for one place, and reports whether a
+// person must answer.
 func (f *flows) find(q *Question, at finding.Place, found *reasons) (caught bool) {
 	for _, r := range f.findings.Reasons(q.Findings, at, q.Mark.Trust) {
 		found.add(&r)
@@ -147,14 +147,14 @@ func (f *flows) find(q *Question, at finding.Place, found *reasons) (caught bool
 	return caught
 }
 
-// readsNetwork reports a request that leaves the machine without being a send.
-// The owner's own service is not outside.
+// readsNetwork reports whether a call makes a request outside of the machine and of
+// the owner's own services.
 func readsNetwork(q *Question) bool {
 	return !q.Reach.Own && (q.Reach.Network || slices.Contains(q.Effects, floodmark.Fetch))
 }
 
-// knownRequest reports a request that tells its host nothing new: the owner or
-// the policy named the host, and the rest was stated or came from there.
+// knownRequest reports whether a request tells its host nothing new: the owner or
+// the policy named the host, and the rest was stated or came from that host.
 func knownRequest(q *Question) bool {
 	host := q.Reach.HostStated || q.Reach.HostListed
 	if u, ok := argumentAt(q, q.Reach.URLArg); ok && u.Whence == floodmark.Stated {
@@ -167,24 +167,24 @@ func allStated(q *Question) bool {
 	return !slices.ContainsFunc(q.Args, func(a floodmark.Argument) bool { return a.Whence != floodmark.Stated })
 }
 
-// steered reports a URL that only text from outside named. A link that a site
-// gives to itself is none, if the owner sent the agent there; nor is one that
+// steered reports whether only text from outside named the URL. It is false for a
+// link of a site to itself, if the owner sent the agent there, and for a link that
 // the owner asked to follow.
 func steered(q *Question) bool {
 	u, ok := argumentAt(q, q.Reach.URLArg)
 	return ok && fromOutside(u) && !q.Reach.Site && !q.Reach.PointedAt
 }
 
-// unnamed reports a URL at a host that neither the owner nor the policy named, nor
-// a text by the owner that the agent read. Text from outside can spell an address
-// so that it is found nowhere, and a request to that address can carry away what
-// was read.
+// unnamed reports whether neither the owner, nor the policy, nor a text by the owner
+// that the agent read named the host of the URL. Text from outside can spell an
+// address so that it is found nowhere, and a request there can carry away what was
+// read.
 func unnamed(q *Question) bool {
 	u, ok := argumentAt(q, q.Reach.URLArg)
 	return ok && u.Whence != floodmark.Stated && !q.Reach.HostStated && !q.Reach.HostListed && !q.Reach.HostNamed && !q.Reach.PointedAt
 }
 
-// lured reports a destination that only text from outside named.
+// lured reports whether only text from outside named a destination.
 func lured(q *Question) bool {
 	if u, ok := argumentAt(q, q.Reach.URLArg); ok && fromOutside(u) {
 		return true
@@ -195,8 +195,8 @@ func lured(q *Question) bool {
 	})
 }
 
-// addresses reports whether an undescribed value could say where something goes:
-// plain words cannot. One that was not kept could.
+// addresses reports whether an undescribed value could say where something goes.
+// Plain words cannot. A value that was not recorded could.
 func addresses(leaves []hook.Leaf, i int) bool {
 	if i >= len(leaves) || leaves[i].Value == "" {
 		return true
@@ -213,8 +213,8 @@ func fromOutside(a floodmark.Argument) bool {
 	return a.Whence == floodmark.Seen && a.Trust <= floodmark.External
 }
 
-// statedDestinations reports that the owner named every destination, and that
-// there is one.
+// statedDestinations reports whether there is a destination and the owner named all
+// of them, or something vouches for those they did not type.
 func statedDestinations(q *Question) bool {
 	if len(q.Reach.Destinations) == 0 {
 		return false
@@ -232,11 +232,10 @@ func argumentAt(q *Question, i int) (floodmark.Argument, bool) {
 	return q.Args[i], true
 }
 
-// filesNothing reports whether a look at what is written would have nothing to
-// look at: the table asks for an opinion on it, and the call carries no text of
-// its own, as when an attachment is saved in a folder. Where it is written must not
-// have been named by text from outside alone. What is saved carries its sources. A
-// cell that wants a person, or refuses, is left as it is.
+// filesNothing reports whether a write needs no audit, because the auditor would see
+// no text: the call has none, as when an attachment is saved in a folder. Not only
+// text from outside may have named the path. What is saved keeps its sources. It is
+// false if the table asks a person or refuses.
 func filesNothing(q *Question, cell *floodmark.Reason) bool {
 	if cell == nil || cell.Verdict != floodmark.Audit || !q.Reach.NoText || q.SelfProtected {
 		return false

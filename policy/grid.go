@@ -13,8 +13,8 @@ type grid [effects][trusts]*ruled
 // guarded reports whether seed 0's taintPolicy speaks about the effect.
 func guarded(e floodmark.Effect) bool { return e != floodmark.Observe && e != floodmark.Fetch }
 
-// a bound is what a project or the section of an agent adds: its own answer,
-// joined with all others by min. Nil means that it says nothing.
+// A bound holds the answers of a project or of an agent's section, which are joined
+// with all other answers. Nil means that it says nothing.
 type bound struct {
 	levels [trusts]*ruled
 	tools  map[toolName]*[trusts]*ruled
@@ -42,8 +42,8 @@ func find[V any](m map[toolName]V, t floodmark.ToolRef) (V, bool) {
 	return v, ok
 }
 
-// newBound makes an answer of a section. A level it does not mention is bound
-// by the next more believed one, or less believed content would get more.
+// newBound makes the bound of a section. A level without an answer gets the answer of
+// the next more believed level, or less believed content would be allowed more.
 func newBound(s *section) *bound {
 	b := &bound{tools: map[toolName]*[trusts]*ruled{}}
 	b.levels = boundRow(s.taint, s.where+"taintPolicy", floodmark.TaintEscalation, "")

@@ -23,7 +23,7 @@ var profiles embed.FS
 
 // Load reads the user's layer, if there is one, and any number of project
 // layers over the shipped profile the user chose (assistant if none). The
-// Policy is nil if any problem is an error; warnings come along.
+// Policy is nil if any problem is an error. Warnings are returned in any case.
 func Load(layers ...Layer) (*Policy, floodmark.Problems) {
 	var problems floodmark.Problems
 	var user *document
@@ -103,7 +103,7 @@ func readProfile(name string) (*document, []byte, error) {
 	return d, data, nil
 }
 
-// checkAuditorMode says how little an auditor's silence can mean.
+// auditorMode warns if calls can pass although the auditor does not answer.
 func checkAuditorMode(r *policyfile.Reader, d *document) {
 	var s Settings
 	if d.settings(&s); s.AuditorFailMode == FailBlock || d.profile == "dry-run" {
@@ -114,8 +114,8 @@ func checkAuditorMode(r *policyfile.Reader, d *document) {
 		"an auditor that does not answer lets through only what would be allowed without one; about all else a person is asked", "nothing, if that is what you want; else failMode: block")
 }
 
-// hashOf covers every byte that had a say. Lengths keep two files from being
-// read as one.
+// hashOf hashes all files that the policy was made from. Each has its length before
+// it, so that two files never look like one.
 func hashOf(profile, findings []byte, layers []Layer) floodmark.Digest {
 	var b strings.Builder
 	add := func(kind string, data []byte) {

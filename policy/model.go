@@ -6,8 +6,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// BeforeModel answers a model call: rules that end a turn or keep records, and
-// the limit on rounds. Rules that mention the call wait for one.
+// BeforeModel answers a model call, by the rules that end a turn and the limit on
+// rounds. Rules that mention a tool call are left to [Policy.Decide].
 func (p *Policy) BeforeModel(q *Question) Ruling {
 	v := p.view(agentOf(q))
 	if v == nil {
@@ -32,7 +32,7 @@ func (p *Policy) BeforeModel(q *Question) Ruling {
 	return out
 }
 
-// TooLong is the reason to end a turn that went round too often, or nil.
+// TooLong returns the reason to end a turn with too many rounds, or nil.
 func (p *Policy) TooLong(q *Question) *floodmark.Reason {
 	v := p.view(agentOf(q))
 	if v == nil || q.Iteration < v.settings.MaxIterations {
@@ -49,9 +49,9 @@ func blocked(r Ruling) Ruling {
 	return r
 }
 
-// Hides reports whether every choice of the tool's arguments would be
-// restricted, so that the model need not see it. Every other tool stays
-// visible, so that a question about it can be asked.
+// Hides reports whether the tool would be restricted with whatever arguments, so
+// that the model need not see it. Every other tool stays visible, so that a
+// question about a call of it can be asked.
 func (p *Policy) Hides(q *Question) (floodmark.Reason, bool) {
 	v := p.view(agentOf(q))
 	if v == nil {

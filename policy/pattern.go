@@ -32,7 +32,7 @@ func parsePath(s string) (pathPattern, bool) {
 	return p, true
 }
 
-// tooWide is true for /** and ~/**: no first segment is fixed.
+// tooWide reports whether the first segment is not fixed, as in /** and ~/**.
 func (p pathPattern) tooWide() bool { return strings.ContainsAny(p.segs[0], "*?") }
 
 // matches compares case-sensitively: a pattern here can raise trust.

@@ -24,10 +24,10 @@ type placeTrust[P any] struct {
 	trust   floodmark.Trust
 }
 
-// PlaceLabel returns what l, the label of something read, becomes because of
-// the place it was read from. Home is what «~» means in that session; without
-// it, patterns with «~» find nothing. Only content whose trust depends on its
-// place belongs here: the answer of a tool that writes a file does not.
+// PlaceLabel returns l, the label of content that was read, changed by the place that
+// it was read from. home is what «~» means in that session. Without home, patterns
+// with «~» match nothing. It is only for content whose trust depends on its place, and
+// not for the answer of a tool that writes a file.
 func (p *Policy) PlaceLabel(l floodmark.Label, place string, kind catalog.PathKind, projectKnown bool, home ...string) floodmark.Label {
 	if p == nil || p.base == nil || !l.Valid() {
 		return floodmark.Label{}
@@ -39,17 +39,17 @@ func (p *Policy) PlaceLabel(l floodmark.Label, place string, kind catalog.PathKi
 		return l
 	}
 	if l.Trust < floodmark.Local && kind != catalog.Foreign {
-		return l // the tool says less than the place could
+		return l // the tool gave it less trust than a place of the owner's has
 	}
 	l.Trust = min(l.Trust, p.pathTrust(place, kind, projectKnown, home))
 	return l
 }
 
-// ProjectLocal reports whether what lies in the project is the owner's own.
+// ProjectLocal reports whether files in the project are the owner's own.
 func (p *Policy) ProjectLocal() bool { return p != nil && p.projectLocal }
 
-// pathTrust is what a path is worth. Where other people's content is put stays
-// External even inside a workspace.
+// pathTrust returns the trust of a path. A folder for other people's content is at
+// most External, even inside a workspace.
 func (p *Policy) pathTrust(place string, kind catalog.PathKind, projectKnown bool, home []string) floodmark.Trust {
 	segs := splitPath(place)
 	for _, s := range p.places.paths {
@@ -79,8 +79,8 @@ func (p *Policy) HostTrust(host string) (floodmark.Trust, bool) {
 	return p.places.host(host)
 }
 
-// ListsHost reports whether the policy gives the host standing trust of
-// Shared, so that reading there is not reaching into the unknown.
+// ListsHost reports whether the policy gives the host a standing trust of at least
+// Shared, so that requests do not go to an unknown host.
 func (p *Policy) ListsHost(host string) bool {
 	if p == nil || p.base == nil {
 		return false
@@ -141,7 +141,7 @@ func readPlaces(r *policyfile.Reader, root *yaml.Node) places {
 	return ps
 }
 
-// readPath reads a path pattern. One that covers a whole disk or home says nothing.
+// path reads a path pattern. A pattern for a whole disk or home is refused.
 func readPath(r *policyfile.Reader, n *yaml.Node) (pathPattern, bool) {
 	p, ok := parsePath(n.Value)
 	switch {
@@ -155,8 +155,8 @@ func readPath(r *policyfile.Reader, n *yaml.Node) (pathPattern, bool) {
 	return p, true
 }
 
-// readHost reads a host pattern. Trust in a host where strangers write would be
-// trust in strangers.
+// host reads a host pattern. Trust in a host where strangers write is refused,
+// because it would be trust in strangers.
 func readHost(r *policyfile.Reader, n *yaml.Node, t floodmark.Trust) (openhost.Pattern, bool) {
 	h, ok := openhost.ParsePattern(n.Value)
 	where, open := h.Open()

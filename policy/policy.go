@@ -10,9 +10,9 @@
 //	settings.go   what a policy says besides its rules; quiet.go its quiet hours
 //	standing.go   what scheduled jobs may do without asking
 //	decide.go     the answer to a tool call
-//	flow.go       what must not leave together with what
+//	flow.go       what must not leave, and after what was read
 //	model.go      the answer to a model call
-//	speaker.go    who speaks; place.go where something was read
+//	speaker.go    the label by who speaks; place.go by where something was read
 //	shape.go      the language; yaml.go, check.go, document.go read it
 //	rule.go       rules; condition.go, compile.go their conditions
 //	sources.go    what rules ask of sources; split.go of groups of them, library.go what CEL answers
@@ -63,7 +63,7 @@ func (p *Policy) Hash() floodmark.Digest {
 	return p.hash
 }
 
-// Profile is the shipped profile it begins with.
+// Profile returns the name of the shipped profile that the layers change.
 func (p *Policy) Profile() string {
 	if p == nil {
 		return ""
@@ -71,7 +71,7 @@ func (p *Policy) Profile() string {
 	return p.profile
 }
 
-// Findings returns what is asked about what is found in a call; nil refuses all of it.
+// Findings returns what is asked about findings in a call. The nil table refuses all findings.
 func (p *Policy) Findings() *finding.Table {
 	if v := p.view(""); v != nil {
 		return v.flows.findings
@@ -79,7 +79,7 @@ func (p *Policy) Findings() *finding.Table {
 	return nil
 }
 
-// Settings returns what holds for one agent. Without a policy, answers are
+// Settings returns the settings for one agent. Without a policy, answers are
 // enforced and nothing is relaxed.
 func (p *Policy) Settings(agent string) Settings {
 	if v := p.view(agent); v != nil {
@@ -88,8 +88,8 @@ func (p *Policy) Settings(agent string) Settings {
 	return Settings{Enforce: true}
 }
 
-// Verifiers returns the gates that hold for one agent. How the same verifier
-// fails is the strictest of what was said.
+// Verifiers returns the gates for one agent. A verifier that is given several times
+// has the strictest of its fail modes.
 func (p *Policy) Verifiers(agent string) []Verifier {
 	v := p.view(agent)
 	if v == nil {
@@ -128,7 +128,7 @@ func (p *Policy) Tools() []*catalog.File {
 	return slices.Clone(p.tools)
 }
 
-// view returns what holds for an agent, or nil if nothing was loaded.
+// view returns the policy for an agent, or nil if nothing was loaded.
 func (p *Policy) view(agent string) *view {
 	if p == nil {
 		return nil
@@ -136,15 +136,15 @@ func (p *Policy) view(agent string) *view {
 	return cmp.Or(p.agents[agent], p.agents[floodmark.Program(agent)], p.base)
 }
 
-// A view is the policy as one agent meets it.
+// A view is the policy for one agent.
 type view struct {
 	settings  Settings
-	table     grid // because of the context
-	byValue   grid // because of an argument
+	table     grid // its reasons name the context
+	byValue   grid // the same answers, if an argument lowers the trust; its reasons name the argument
 	overrides map[toolName]*grid
 	bounds    []*bound
 	said      []*rule
-	rules     ruleIndex // of those
+	rules     ruleIndex // of said
 	flows     flows
 	verifiers []Verifier
 }

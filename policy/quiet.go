@@ -30,7 +30,7 @@ func readQuiet(r *policyfile.Reader, n *yaml.Node) quiet.Hours {
 	return q
 }
 
-// clockMinutes is a time of day in minutes; it was checked before.
+// clockMinutes returns a time of day, which was checked before, in minutes.
 func clockMinutes(n *yaml.Node) int {
 	t, err := time.Parse("15:04", n.Value)
 	if err != nil {

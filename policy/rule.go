@@ -16,7 +16,7 @@ import (
 type rule struct {
 	ruled
 	cond condition.Condition
-	// tools are those the verdict is for; all of them if everything is set.
+	// tools are the tools the rule is for. If everything is set it is for all tools.
 	tools      []toolName
 	everything bool
 	hides      bool // takes the tools out of the model's sight
@@ -98,7 +98,7 @@ func readActions(r *policyfile.Reader, n *yaml.Node, where string, cond conditio
 	if at := policyfile.Value(action, "log_full_context"); yes(at, "true") {
 		r.Fault(at, "not-kept", "the whole context is written down nowhere: the journal holds where content came from, and no content of others", "take it out; the agent's own transcript has the context, and «floodmark journal graph» shows where it came from")
 	}
-	// The journal keeps the graph of every turn.
+	// persist_graph needs no rule: the journal keeps the graph of every turn.
 	if len(out) == 0 && !yes(policyfile.Value(action, "persist_graph"), "true") && !yes(policyfile.Value(action, "log_full_context"), "true") {
 		r.Fault(action, "empty", "the action does nothing", "write remove_tools, block_tools, verdict or block_turn: true")
 	}

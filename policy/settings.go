@@ -21,26 +21,24 @@ type Settings struct {
 	Enforce bool
 	// Relax says whether owner-stated arguments may raise a call's trust.
 	Relax bool
-	// StopUnseen says that a session in which something ran unseen may call
-	// nothing any more.
+	// StopUnseen says that a session in which a call ran that nobody had allowed may
+	// call nothing any more.
 	StopUnseen bool
 	// MaxIterations ends a runaway turn.
 	MaxIterations int
-	// TicketTTL is how long a question waits, Wait how long one for which an agent waits
-	// (zero: no longer), ToolWide whether an approval may cover a whole tool, MaxTries how
-	// many wrong codes void a question, PerHour how many questions a session may ask in an
-	// hour; zero means [UsualPerHour].
+	// TicketTTL is how long a question waits. Wait is how long it waits if the agent can wait for
+	// the answer; zero means that agents wait no longer than for any answer.
 	TicketTTL, Wait time.Duration
-	ToolWide        bool
-	MaxTries        int
-	PerHour         int
+	ToolWide        bool        // an approval may cover a whole tool
+	MaxTries        int         // how many wrong codes void a question
+	PerHour         int         // how many questions a session may ask in an hour; zero means [UsualPerHour]
 	Quiet           quiet.Hours // the hours in which no question is sent
 	// AdminTwo says that two of the People must approve what changes the agent or
 	// the monitor.
 	AdminTwo bool
 	People   People
-	// AuditorOn says that an auditor is configured, AuditorFailMode what its
-	// silence means.
+	// AuditorOn says that an auditor is configured. AuditorFailMode says what follows
+	// if it does not answer.
 	AuditorOn       bool
 	AuditorFailMode FailMode
 	// FreeContent says what becomes of a relaxed call that carries free text.
@@ -49,8 +47,8 @@ type Settings struct {
 	FetchSteered floodmark.Verdict
 	// Planted is the verdict on writing an address that only outside text named into a file.
 	Planted floodmark.Verdict
-	// Choices is how many bits the requests of a session may tell by what is chosen
-	// in them, by the secrecy of what was read: Secret and Private.
+	// Choices is how many bits the choice of requests may tell in a session, for each
+	// secrecy of what was read: Secret and Private.
 	Choices [floodmark.Private + 1]int
 }
 
@@ -91,8 +89,8 @@ const (
 	InertAllows                    // Allow if the text is inert, else Audit
 )
 
-// A Verifier is a gate outside that must agree before a call proceeds. How it
-// is reached is the program's configuration; whom it concerns is policy.
+// A Verifier is a gate outside that must agree before a call proceeds. How it is
+// reached is in the program's configuration; the policy says which calls it is for.
 type Verifier struct {
 	Name     string
 	Include  []string // only these tools; none means all
@@ -101,15 +99,15 @@ type Verifier struct {
 	Timeout  time.Duration
 }
 
-// People are those who may approve what takes two of them: each with the names
-// under which the owner's channels know them, as [Settings.Person] takes them. One
-// person under two names is one.
-type People map[string]string // by name: who it is
+// People are those who may approve what takes two people. The keys are the names under
+// which the owner's channels know them, such as «telegram:4711», and the values say who
+// it is. A person with two names is still one person.
+type People map[string]string
 
-// Person returns whom a channel has proved, if the policy knows them: owner.sock and
-// telegram with a user's number, token and certificate with their name, oidc with
-// the name that the identity provider gives. A number may stand behind «user», as
-// these two channels write it; a name is taken as it is.
+// Person returns the person whom a channel has proved, if the policy knows them. The
+// channels owner.sock and telegram give the number of a user, with or without «user»
+// before it. Token and certificate give their name, and oidc gives the name that it
+// got from the identity provider.
 func (s Settings) Person(channel, name string) (string, bool) {
 	if channel == "owner.sock" || channel == "telegram" {
 		name = strings.TrimPrefix(name, "user ")

@@ -2,10 +2,10 @@ package policy
 
 import "github.com/floodmark/floodmark"
 
-// Classify returns the label of content by who speaks. It is for what arrives
-// by itself; what a tool returns is known by the catalog, and what is made
-// from other content has the label of that, so that for both the answer here
-// is only the safe one.
+// Classify returns the label of content by who speaks. It is for content that
+// arrives by itself. For the result of a tool, which the catalog labels, and for
+// what is made from other content, which gets the label of that content, it only
+// returns a safe label.
 //
 // A message is Internal: it need not be seen outside, but answering it or
 // looking something up for it is no leak of the owner's own data.
@@ -43,7 +43,7 @@ func label(t floodmark.Trust, s floodmark.Secrecy) floodmark.Label {
 	return floodmark.Label{Trust: t, Secrecy: s}
 }
 
-// senderTrust is the table of who speaks. Missing data is never the owner.
+// senderTrust returns the trust of who speaks. An unknown sender is not the owner.
 func senderTrust(o floodmark.Origin) floodmark.Trust {
 	switch {
 	case o.IsOwner && o.Group == "":
@@ -57,9 +57,9 @@ func senderTrust(o floodmark.Origin) floodmark.Trust {
 	}
 }
 
-// history is what others wrote in a group before. A door that can name its
-// lowest participant says so itself; here it is External unless the user
-// trusts the group.
+// history returns the label of what others wrote in a group before: External, or the
+// trust that the user gives the group. A door that knows the least trusted
+// participant says so itself.
 func (p *Policy) history(o floodmark.Origin) floodmark.Label {
 	l := label(floodmark.External, floodmark.Internal)
 	if o.Group == "" {
@@ -75,8 +75,8 @@ func (p *Policy) history(o floodmark.Origin) floodmark.Label {
 	return l
 }
 
-// fileTrust is for files a door announces: instructions, skills, attachments.
-// They are never believed because of their name.
+// fileTrust returns the trust of a file that a door announces: instructions, skills,
+// attachments. It depends on what the policy says of the path, not on the kind of file.
 func (p *Policy) fileTrust(place string) floodmark.Trust {
 	segs := splitPath(place)
 	if place == "" || len(segs) == 0 {

@@ -23,7 +23,7 @@ type Standing struct {
 	Agent, Trigger, Job string
 	// Call is the pattern of the call, byte for byte as a question prints it.
 	Call string
-	// Mark is how low the session may stand at most.
+	// Mark is the lowest mark the session may have.
 	Mark floodmark.Label
 	// From is when it begins, Until when it is over.
 	From, Until time.Time
@@ -71,7 +71,7 @@ func readStanding(r *policyfile.Reader, n *yaml.Node) []Standing {
 	return out
 }
 
-// dayOf is the beginning of a day in UTC; it was checked before.
+// dayOf returns the beginning of a day, which was checked before, in UTC.
 func dayOf(n *yaml.Node) time.Time {
 	t, err := time.Parse(time.DateOnly, n.Value)
 	if err != nil {

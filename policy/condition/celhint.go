@@ -34,7 +34,7 @@ func celHint(text, condition string) string {
 	return `a condition looks like: mark.trust <= external && call.tool == "exec"`
 }
 
-// nameHint is for a variable that does not exist.
+// nameHint returns the hint for a variable that does not exist.
 func nameHint(name, condition string) string {
 	known := append(append(textVariables(), numberVariables()...), "call.args", "arg", "sources")
 	words := slices.Clone(known)
@@ -56,7 +56,7 @@ func nameHint(name, condition string) string {
 	return "known names: " + strings.Join(words, ", ")
 }
 
-// partHint is for a part of call or mark that does not exist.
+// partHint returns the hint for a part of call or mark that does not exist.
 func partHint(of string, below []string, condition string) string {
 	if m := regexp.MustCompile(`\b` + regexp.QuoteMeta(of) + `(\w+)`).FindStringSubmatch(condition); m != nil {
 		if near, ok := spelling.Word(of+m[1], below); ok && spelling.Edits(spelling.Fold(of+m[1]), spelling.Fold(near)) <= 2 {
@@ -76,14 +76,14 @@ func startingWith(words []string, prefix string) []string {
 	return out
 }
 
-// celFunctions are those people need; CEL has some more.
+// celFunctions returns the functions that people need. CEL has some more.
 func celFunctions() []string {
 	return []string{
 		"startsWith", "endsWith", "contains", "matches", "size", "has", "exists", "exists_one", "all", "filter", "map", "int", "double", "string",
 	}
 }
 
-// functionHint is for a function that does not exist.
+// functionHint returns the hint for a function that does not exist.
 func functionHint(name string) string {
 	if near, ok := spelling.Word(name, celFunctions()); ok && near != name {
 		return fmt.Sprintf("did you mean %s? There are %s", near, strings.Join(celFunctions(), ", "))

@@ -15,10 +15,10 @@ import (
 )
 
 // This file turns the common part of CEL into plain functions over a Question:
-// ten times faster than the library, and without allocation. What it does not
-// know it leaves to the library; a test holds both against each other.
+// ten times faster than the library, and without allocation. All other parts are
+// left to the library. A test compares the answers of both.
 
-// A reader of one value. The second result is false where CEL has an error.
+// Functions that read one value. The second result is false if CEL has an error.
 type (
 	readText   func(*Question) (string, bool)
 	readNumber func(*Question) (int64, bool)
@@ -32,8 +32,8 @@ func truthOf(b bool) truth {
 	return no
 }
 
-// compile turns a condition into a function. What it does not know it leaves to plan, part by
-// part, or all of it if plan is nil or cannot be asked.
+// compile turns a condition into a function. The parts that it does not know it leaves to plan.
+// It returns false if plan is nil or cannot answer such a part.
 func compile(a *ast.AST, plan planner) (func(*Question) truth, bool) {
 	c := compiler{ast: a, constants: constants(), plan: plan}
 	return c.truth(a.Expr())
@@ -47,11 +47,9 @@ type compiler struct {
 	constants map[string]int64
 	plan      planner
 
-	// These are of the part that is asked of each source: what a source is called there, empty
-	// outside, how it is taken apart, and whether the library is asked of sources.
-	source  string
-	split   *split
-	library bool
+	source  string // the name of a source in the part that is asked of each source; empty outside
+	split   *split // how that part is taken apart
+	library bool   // the library is asked about sources in that part
 }
 
 func (c *compiler) truth(e ast.Expr) (readTruth, bool) {
@@ -67,7 +65,7 @@ func (c *compiler) truth(e ast.Expr) (readTruth, bool) {
 	return c.left(e)
 }
 
-// known reads what we answer ourselves.
+// known compiles what needs no CEL library.
 func (c *compiler) known(e ast.Expr) (readTruth, bool) {
 	switch e.Kind() {
 	case ast.LiteralKind:
@@ -115,7 +113,7 @@ func (c *compiler) call(e ast.CallExpr) (readTruth, bool) {
 	return nil, false
 }
 
-// logical is && and ||: the deciding value wins even over an error beside it.
+// logical compiles && and ||. A part with the deciding value decides even if others have errors.
 func (c *compiler) logical(args []ast.Expr, decides truth) (readTruth, bool) {
 	parts := make([]readTruth, len(args))
 	for i, a := range args {
@@ -186,8 +184,8 @@ func comparing[T cmp.Ordered](x, y func(*Question) (T, bool), op string) readTru
 	}
 }
 
-// outcomes says what an operator makes of a smaller, an equal and a greater
-// left side.
+// outcomes returns the results of an operator whose left side is less than, equal to and greater
+// than its right side.
 func outcomes(op string) (less, equal, greater truth) {
 	switch op {
 	case operators.Equals:
@@ -205,7 +203,8 @@ func outcomes(op string) (less, equal, greater truth) {
 	}
 }
 
-// in is membership in a list of constants, or a key of a mapping.
+// in compiles whether a value is in a list of constants, among the keys of a mapping or among the
+// places of the sources.
 func (c *compiler) in(a, b ast.Expr) (readTruth, bool) {
 	if b.Kind() == ast.IdentKind {
 		key, ok := constantText(a)
@@ -248,7 +247,7 @@ func among[T comparable](x func(*Question) (T, bool), list []T) readTruth {
 	}
 }
 
-// textTest is startsWith and its kind.
+// textTest compiles startsWith, endsWith, contains and matches.
 func (c *compiler) textTest(name string, target, arg ast.Expr) (readTruth, bool) {
 	x, ok := c.anyText(target)
 	if !ok {
@@ -280,7 +279,7 @@ func (c *compiler) textTest(name string, target, arg ast.Expr) (readTruth, bool)
 	}, ok
 }
 
-// selected is has(arg.to) and arg["to"].stated.
+// selected compiles has(arg.to) and arg["to"].stated.
 func (c *compiler) selected(e ast.SelectExpr) (readTruth, bool) {
 	if e.IsTestOnly() {
 		if e.Operand().Kind() != ast.IdentKind {

@@ -30,7 +30,7 @@ const (
 	maxCost    = 100_000
 	maxNesting = 64
 	maxRegex   = 2000 // instructions of a compiled pattern
-	// maxPatterns bounds those of all patterns of a policy: each is compiled and kept.
+	// maxPatterns bounds the instructions of all patterns of a policy, which are kept.
 	maxPatterns = 50_000
 	// MaxConditions bounds the bytes of all conditions in CEL of a policy: each is
 	// parsed, checked and kept, at up to 50 µs a byte.
@@ -49,19 +49,19 @@ const (
 // A Condition decides whether a rule applies. The zero Condition always does.
 type Condition struct {
 	eval func(*Question) truth
-	// NeedsCall says that it mentions the call, so that it cannot be answered
-	// at a model call; NeedsArgs that it mentions what may differ between two
-	// calls of the same tool; byEffect that it mentions what the call does.
+	// needsCall: it mentions the tool call, so it cannot be answered at a model call.
+	// needsArgs: it mentions what may differ between two calls of the same tool.
+	// byEffect: it mentions what the call does.
 	NeedsCall, NeedsArgs, byEffect bool
-	// values are the arguments whose values it looks at; anyValue says that it
-	// may look at all of them.
+	// values are the paths of the arguments whose values it looks at. anyValue says
+	// that it may look at the values of all arguments.
 	values   []string
 	anyValue bool
 	compiled bool // by us, not by the CEL library
 }
 
-// Holds reports whether the rule applies, to the call or to one of its effects: doing more
-// gets round no rule. What cannot be answered counts as true, since rules only tighten.
+// holds reports whether the rule applies to the call, or to a call with only one of its effects,
+// so that no rule is avoided by a further effect. An error is taken for true: rules only tighten.
 func (c *Condition) Holds(q *Question) bool {
 	return c.eval == nil || c.eval(q) != no || c.byEffect && slices.ContainsFunc(q.Effects, func(e floodmark.Effect) bool {
 		one := *q
@@ -70,7 +70,7 @@ func (c *Condition) Holds(q *Question) bool {
 	})
 }
 
-// Blind reports whether it looks at a value that was not kept.
+// blind reports whether the condition looks at a value that was not recorded.
 func (c *Condition) Blind(q *Question) bool {
 	return len(q.Unkept) > 0 && (c.anyValue || slices.ContainsFunc(c.values, func(path string) bool { return slices.Contains(q.Unkept, path) }))
 }
@@ -79,7 +79,7 @@ func (c *Condition) Blind(q *Question) bool {
 // built once, and only if a policy has a CEL rule.
 type Set struct {
 	env      *cel.Env
-	patterns int // how large those are that were read, as maxPatterns counts
+	patterns int // instructions of the patterns that were read
 	bytes    int // of the conditions that were read
 }
 
@@ -250,8 +250,8 @@ func shortForm(n *yaml.Node) Condition {
 	}}
 }
 
-// contains reports whether the context holds content of a level. The mark
-// itself counts, should the levels be unknown.
+// contains reports whether the context has content of a level. It also looks at the mark, in case
+// the levels are unknown.
 func (q *Question) contains(t floodmark.Trust) bool { return q.Levels.Has(t) || q.Mark.Trust == t }
 
 // dependsOn looks for what a condition depends on.
@@ -270,7 +270,7 @@ func dependsOn(a *ast.AST) Condition {
 	return c
 }
 
-// patternsOf is how many instructions the patterns have that a condition names.
+// patternsOf returns how many instructions the patterns in a condition have.
 func patternsOf(a *ast.AST) (size int) {
 	ast.PreOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() != ast.CallKind || e.AsCall().FunctionName() != "matches" || len(e.AsCall().Args()) == 0 {
@@ -290,8 +290,8 @@ func patternsOf(a *ast.AST) (size int) {
 	return size
 }
 
-// valuesOf returns the arguments whose values a condition looks at. One that
-// does more with them than to look at named ones may look at any.
+// valuesOf returns the arguments whose values a condition looks at. anyOf means that it may look at
+// all, because it uses call.args in another way than with a constant name.
 func valuesOf(a *ast.AST) (paths []string, anyOf bool) {
 	const mapping = "call.args"
 	named, all := 0, 0
@@ -328,7 +328,7 @@ func noteProblems(r *policyfile.Reader, n *yaml.Node, errs []*common.Error) {
 		text := cleanCEL(e.Message)
 		r.Note(floodmark.Error, line, column, "condition", text, celHint(text, n.Value))
 		if strings.Contains(text, "error at: '=") {
-			return // what follows only follows from it
+			return // the other errors are consequences of this one
 		}
 	}
 }

@@ -5,15 +5,14 @@ import (
 	"cel.dev/cel-go/common/types"
 )
 
-// The bounds of what the CEL library is asked about each source: of how many, and how long a
-// list may be that it then goes through.
+// The limits of asking the CEL library about each source.
 const (
-	maxLibrary = 25_000 // about as many as it can go through by itself within its cost limit
-	maxThrough = 16
+	maxLibrary = 25_000 // sources: about as many as it can go through by itself within its cost limit
+	maxThrough = 16     // elements of a list that it goes through for each source
 )
 
-// left leaves a part of a condition to the CEL library: what it does not say of sources, or
-// what it says of one of them without looking at its place and the call at once.
+// left leaves a part of a condition to the CEL library. The part must not mention sources. If it is
+// about one source, it must not look at both the place of the source and the call.
 func (c *compiler) left(e ast.Expr) (readTruth, bool) {
 	if c.plan == nil || mentions(e, "sources") {
 		return nil, false
@@ -55,7 +54,7 @@ func (c *compiler) leftText(e ast.Expr) (func(*Question) held, bool) {
 	}, err == nil
 }
 
-// reads notes what an expression looks at of a source, and reports whether its place is.
+// reads notes at which fields of a source an expression looks. It reports whether the place is one.
 func (s *split) reads(e ast.Expr, source string) (place bool) {
 	all, named := 0, 0
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
@@ -79,7 +78,7 @@ func (s *split) reads(e ast.Expr, source string) (place bool) {
 	return place || all > named
 }
 
-// brief reports whether an expression goes through one short list at most, which stands in it.
+// brief reports whether an expression goes through at most one list, a short one written in it.
 func brief(e ast.Expr) bool {
 	folds, long := 0, false
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {
@@ -92,7 +91,7 @@ func brief(e ast.Expr) bool {
 	return folds <= 1 && !long
 }
 
-// alone reports whether an expression follows from a source and from nothing else.
+// alone reports whether an expression depends on a source and on nothing else.
 func (c *compiler) alone(e ast.Expr) bool {
 	bound := map[string]bool{c.source: true}
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) {

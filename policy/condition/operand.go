@@ -69,12 +69,12 @@ func (c *compiler) text(e ast.Expr) (readText, bool) {
 	return nil, false
 }
 
-// ofSource reports a field of the source that is asked about.
+// ofSource reports whether e is a field of the source that is asked about.
 func (c *compiler) ofSource(e ast.SelectExpr) bool {
 	return c.source != "" && isIdent(e.Operand(), c.source) && !e.IsTestOnly()
 }
 
-// anyText also reads an argument; it fails where that is not a text.
+// anyText is like text, but also reads an argument. It fails if that is not a text.
 func (c *compiler) anyText(e ast.Expr) (readText, bool) {
 	if f, ok := c.text(e); ok {
 		return f, true
@@ -117,8 +117,8 @@ func (c *compiler) keyOf(e ast.Expr, mapping string) (string, bool) {
 
 func isIdent(e ast.Expr, name string) bool { return e.Kind() == ast.IdentKind && e.AsIdent() == name }
 
-// leaf finds an argument's value, or nil. A path that two values share names
-// neither: a rule must not be led to look at the wrong one.
+// leaf returns an argument's value, or nil. It is also nil if two values share the
+// path, so that no rule can be made to look at the wrong one.
 func (q *Question) leaf(path string) *hook.Leaf {
 	var found *hook.Leaf
 	for i := range q.Leaves {
@@ -133,7 +133,7 @@ func (q *Question) leaf(path string) *hook.Leaf {
 	return found
 }
 
-// argument finds where an argument came from, as leaf does.
+// argument returns where an argument came from; nil in the same cases as leaf.
 func (q *Question) argument(path string) *floodmark.Argument {
 	var found *floodmark.Argument
 	for i := range q.Args {

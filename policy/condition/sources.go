@@ -13,8 +13,8 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// Sources are the sources of a session, of which rules see the live ones: of each its
-// kind, its place, the tool that brought it and its effective trust. Zero Sources are none.
+// Sources are the sources of a session. Rules see the live ones: the kind, place, tool and
+// effective trust of each. The zero Sources are empty.
 type Sources struct {
 	Ledger *provenance.Ledger
 	// Counts remember what rules answered about earlier sources; nil remembers nothing.
@@ -43,17 +43,17 @@ func (s Sources) each(f func(*floodmark.Origin, floodmark.Trust)) {
 type about struct {
 	origin *floodmark.Origin
 	trust  floodmark.Trust
-	bits   uint64  // what follows from it alone
-	passed uint    // which tests its place passed
-	values []held  // with which text each test was made
-	once   []truth // what is the same for all
+	bits   uint64  // the outcomes of [split.alone], two bits each
+	passed uint    // the tests that its place passed, one bit each
+	values []held  // the text of each test
+	once   []truth // the outcomes of [split.once]
 }
 
-// A tally is of how many live sources something does not hold, holds, and cannot be answered.
+// A tally is the number of live sources for which a condition is false, is true, and fails.
 type tally [failed + 1]int
 
-// quantified is sources.exists(s, …), sources.all(s, …) and sources.exists_one(s, …), as CEL's
-// macros expand them.
+// quantified compiles sources.exists(s, …), sources.all(s, …) and sources.exists_one(s, …), as
+// CEL's macros expand them.
 func (c *compiler) quantified(e ast.ComprehensionExpr) (readTruth, bool) {
 	if !c.overSources(e) || e.LoopStep().Kind() != ast.CallKind {
 		return nil, false
@@ -95,7 +95,7 @@ func (c *compiler) quantified(e ast.ComprehensionExpr) (readTruth, bool) {
 	return nil, false
 }
 
-// size is the size of sources or of sources.filter(s, …).
+// size compiles the size of sources or of sources.filter(s, …).
 func (c *compiler) size(e ast.CallExpr) (readNumber, bool) {
 	of := e.Target()
 	if !e.IsMemberFunction() {
@@ -108,7 +108,7 @@ func (c *compiler) size(e ast.CallExpr) (readNumber, bool) {
 	}, ok
 }
 
-// inPlaces is x in sources.map(s, s.place).
+// inPlaces compiles x in sources.map(s, s.place).
 func (c *compiler) inPlaces(x ast.Expr, e ast.ComprehensionExpr) (readTruth, bool) {
 	if !c.overSources(e) || !isIdent(e.Result(), e.AccuVar()) || e.LoopStep().Kind() != ast.CallKind {
 		return nil, false
@@ -124,7 +124,7 @@ func (c *compiler) inPlaces(x ast.Expr, e ast.ComprehensionExpr) (readTruth, boo
 	}
 	count, ok := c.counted(e.IterVar(), same)
 	return func(q *Question) truth {
-		if value(q).is == failed { // however many sources there are
+		if value(q).is == failed { // even if there are no sources
 			return failed
 		}
 		return truthOf(count(q)[yep] > 0)
@@ -143,7 +143,7 @@ func added(e ast.Expr, list string) (ast.Expr, bool) {
 	return more.AsList().Elements()[0], true
 }
 
-// listed counts what is in sources or in sources.filter(s, …).
+// listed compiles a count of what is in sources or in sources.filter(s, …).
 func (c *compiler) listed(e ast.Expr) (func(*Question) tally, bool) {
 	if c.source == "" && isIdent(e, "sources") {
 		return c.counted("", c.ast.Expr())
@@ -165,8 +165,8 @@ func (c *compiler) listed(e ast.Expr) (func(*Question) tally, bool) {
 	return c.counted(fold.IterVar(), step.Args()[0])
 }
 
-// overSources reports whether a comprehension asks of each source, by a name that is no
-// variable's.
+// overSources reports whether a comprehension goes through the sources, and its name for a source
+// is not that of a variable.
 func (c *compiler) overSources(e ast.ComprehensionExpr) bool {
 	return c.source == "" && !e.HasIterVar2() && isIdent(e.IterRange(), "sources") && !c.isVariable(e.IterVar())
 }
@@ -193,7 +193,7 @@ func isCall(e ast.Expr, op, variable string, n int64) bool {
 	return e.Kind() == ast.CallKind && e.AsCall().FunctionName() == op && isIdent(e.AsCall().Args()[0], variable) && isNumber(e.AsCall().Args()[1], n)
 }
 
-// toolOf is the tool that brought a source, or «server/tool»; empty if none did.
+// toolOf returns the tool that brought a source, as «tool» or «server/tool»; empty if none did.
 func toolOf(o *floodmark.Origin) string {
 	if o.Kind != floodmark.FromTool {
 		return ""

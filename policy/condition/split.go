@@ -11,36 +11,36 @@ import (
 	"github.com/floodmark/floodmark/internal/alike"
 )
 
-// A split is a question about a source taken apart, so that it can be asked of groups of them:
-// what follows from the source alone is asked once of each group, a test that holds its place
-// against the call once of each place, and the rest of each class of groups.
+// A split is a condition about a source that is taken apart, so that it is evaluated for groups of
+// sources: what depends on the source alone once for each group, a test of its place against the
+// call once for each place, and the rest once for each class of groups.
 type split struct {
-	walk  bool // it is asked of each source as a whole
+	walk  bool // the whole condition is evaluated for each source
 	alone []readTruth
 	tests []placeTest
-	once  []readTruth // what asks for no source, and the library answers
+	once  []readTruth // what depends on no source and is answered by the library
 
-	trust, kind, tool bool // what the rest looks at
+	trust, kind, tool bool // the rest looks at this field of a source
 }
 
-// maxAlone is how many parts of a question may follow from a source alone.
+// maxAlone is how many parts of a condition may depend on a source alone.
 const maxAlone = 32
 
-// A placeTest holds the place of a source against a text.
+// A placeTest compares the place of a source with a text.
 type placeTest struct {
 	name  string // see [alike.Test]
 	holds func(place, value string) bool
 	value func(*Question) held
 }
 
-// A held is a text to which a place is held: no if what stands there is not a text, so that
-// no place is equal to it, and failed if nothing stands there.
+// A held is a text with which a place is compared. is is yep for a text, no for another value, to
+// which no place is equal, and failed if there is no value.
 type held struct {
 	text string
 	is   truth
 }
 
-// counted counts the live sources of which something holds.
+// counted compiles a count of the live sources by the outcome of a condition about each.
 func (c *compiler) counted(source string, body ast.Expr) (func(*Question) tally, bool) {
 	whole, groups := &split{walk: true}, &split{}
 	c.source, c.split = source, whole
@@ -54,7 +54,7 @@ func (c *compiler) counted(source string, body ast.Expr) (func(*Question) tally,
 	c.split = groups
 	grouped, ok := c.each(body)
 	ok = ok && len(groups.alone) <= maxAlone && len(groups.tests) <= alike.MaxTests
-	sole := len(groups.alone) == 1 && c.alone(body) // what is asked follows from the source alone
+	sole := len(groups.alone) == 1 && c.alone(body) // the whole condition depends on the source alone
 	return func(q *Question) (t tally) {
 		if bound && q.Sources.Ledger != nil && q.Sources.Ledger.Len() > maxLibrary {
 			t[failed]++
@@ -82,13 +82,13 @@ func (c *compiler) counted(source string, body ast.Expr) (func(*Question) tally,
 	}, true
 }
 
-// ask shows the live sources as members. It reports false if they cannot be.
+// ask calls show for the groups of live sources. It returns false if they cannot be grouped.
 func (s *split) ask(q *Question, tests []alike.Test, show func(alike.Member)) bool {
 	from := q.Sources
 	return from.Ledger != nil && from.Counts != nil && from.Counts.Count(from.Ledger, s, s.classes, tests, show)
 }
 
-// each reads what is asked of each source; without a name for it there is nothing to ask.
+// each compiles the condition about each source. Without a name for the source it is always true.
 func (c *compiler) each(body ast.Expr) (readTruth, bool) {
 	if c.source == "" {
 		return func(*Question) truth { return yep }, true
@@ -96,7 +96,7 @@ func (c *compiler) each(body ast.Expr) (readTruth, bool) {
 	return c.truth(body)
 }
 
-// begin makes ready to ask about sources: it reads what is the same for all of them.
+// begin evaluates what is the same for all sources.
 func (s *split) begin(one *Question) (tests []alike.Test) {
 	one.about = &about{}
 	for _, f := range s.once {
@@ -110,7 +110,7 @@ func (s *split) begin(one *Question) (tests []alike.Test) {
 	return tests
 }
 
-// classes tells what the question tells of a source.
+// classes returns what finds the class of a source: all that the condition can tell of it.
 func (s *split) classes() func(*floodmark.Origin, floodmark.Trust) alike.Class {
 	one := Question{about: &about{}}
 	return func(o *floodmark.Origin, trust floodmark.Trust) (class alike.Class) {
@@ -131,7 +131,7 @@ func (s *split) classes() func(*floodmark.Origin, floodmark.Trust) alike.Class {
 	}
 }
 
-// part reads a part of a question about a source that need not be asked of each class.
+// part compiles a part of a condition about a source that is not evaluated for each class.
 func (c *compiler) part(e ast.Expr) (readTruth, bool) {
 	s := c.split
 	if s == nil || s.walk || e.Kind() == ast.LiteralKind {
@@ -148,7 +148,7 @@ func (c *compiler) part(e ast.Expr) (readTruth, bool) {
 	return c.held(e)
 }
 
-// held reads a test that holds the place of a source against the call.
+// held compiles a test that compares the place of a source with something of the call.
 func (c *compiler) held(e ast.Expr) (readTruth, bool) {
 	s := c.split
 	if s == nil {
@@ -173,7 +173,7 @@ func (c *compiler) held(e ast.Expr) (readTruth, bool) {
 	}, true
 }
 
-// placeTest recognises what holds the place of a source against something else.
+// placeTest recognises an expression that compares the place of a source with something else.
 func (c *compiler) placeTest(e ast.Expr) (placeTest, bool) {
 	if e.Kind() != ast.CallKind {
 		return placeTest{}, false
@@ -211,7 +211,7 @@ func (c *compiler) placeTest(e ast.Expr) (placeTest, bool) {
 	return placeTest{name, holds, value}, ok && named
 }
 
-// textOf reads a text to which a place is held; what is none fails.
+// textOf compiles a text with which a place is compared. It fails for any other value.
 func (c *compiler) textOf(e ast.Expr) (func(*Question) held, bool) {
 	if read, ok := c.anyText(e); ok {
 		return func(q *Question) held {
@@ -231,7 +231,7 @@ func (c *compiler) textOf(e ast.Expr) (func(*Question) held, bool) {
 	}, ok
 }
 
-// equalTo reads what a place is compared with.
+// equalTo compiles a value to which a place may be equal. It need not be a text.
 func (c *compiler) equalTo(e ast.Expr) (func(*Question) held, bool) {
 	key, ok := c.argument(e)
 	if !ok {
@@ -257,7 +257,7 @@ func (c *compiler) isPlace(e ast.Expr) bool {
 	return e.Kind() == ast.SelectKind && c.ofSource(e.AsSelect()) && e.AsSelect().FieldName() == "place"
 }
 
-// sourceNumber and sourceText are what is read of a source, and note that it is.
+// sourceNumber and sourceText compile a field of a source, and note that the field is looked at.
 func (c *compiler) sourceNumber(field string) (readNumber, bool) {
 	c.split.trust = c.split.trust || field == "trust"
 	return func(q *Question) (int64, bool) { return int64(q.about.trust), true }, field == "trust"
@@ -272,7 +272,7 @@ func (c *compiler) sourceText(field string) (readText, bool) {
 		c.split.tool = true
 		return func(q *Question) (string, bool) { return toolOf(q.about.origin), true }, true
 	case "place":
-		// Only tests and what follows from a source alone look at its place.
+		// Only tests and what depends on a source alone look at its place.
 		return func(q *Question) (string, bool) { return q.about.origin.Place, true }, c.split.walk
 	}
 	return nil, false

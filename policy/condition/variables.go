@@ -31,7 +31,7 @@ type celSource struct {
 // so that nothing is built that no condition mentions.
 type variables struct {
 	q      *Question
-	source string // what the source is called that is asked about; empty if none is
+	source string // the name of the source that is asked about; empty if none is
 }
 
 // ResolveName returns the value of a variable.
@@ -98,7 +98,7 @@ func textVariable(name string) (func(*Question) string, bool) {
 	return nil, false
 }
 
-// effect is the most guarded effect of the call.
+// effect returns the most guarded effect of the call.
 func (q *Question) effect() floodmark.Effect {
 	if len(q.Effects) == 0 {
 		return floodmark.Admin
@@ -123,7 +123,7 @@ func numberVariable(name string) (func(*Question) int64, bool) {
 	return nil, false
 }
 
-// leafValue is an argument as CEL sees it: a number if it is one.
+// leafValue returns an argument as CEL sees it.
 func leafValue(l hook.Leaf) any {
 	switch l.Kind {
 	case hook.Bool:

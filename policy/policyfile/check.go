@@ -63,8 +63,8 @@ func (r *Reader) checkMapping(n *yaml.Node, s *shape) bool {
 	return ok
 }
 
-// unknownKey says what may stand here, or why this may not. It returns the key
-// that was probably meant.
+// unknownKey reports a key that is not allowed here. It returns the key that was
+// probably meant.
 func (r *Reader) unknownKey(k *yaml.Node, s *shape) string {
 	if known, ok := policyShape().find(k.Value); ok && (s.noun == policyNoun || s.noun == sectionNoun) {
 		r.Fault(k, "not-here", fmt.Sprintf("%q may not stand here", k.Value), placeHint(known.in, s))
@@ -142,8 +142,8 @@ func (r *Reader) checkList(n *yaml.Node, s *shape) bool {
 	return ok
 }
 
-// checkEither takes the form that is written as the value is: there is one for
-// a mapping and one for everything else.
+// checkEither checks a value against one of two forms: one is for mappings, the
+// other for all other values.
 func (r *Reader) checkEither(n *yaml.Node, s *shape) bool {
 	i := slices.IndexFunc(s.forms, func(f *shape) bool { return (f.kind == mapping) == (n.Kind == yaml.MappingNode) })
 	return r.check(n, s.forms[i])

@@ -102,7 +102,7 @@ func verdictWords(most floodmark.Verdict) []string {
 	return words
 }
 
-// answerWords are the verdicts up to one, and those that want a box.
+// answerWords returns the words for the verdicts up to most, and those that want a box.
 func answerWords(most floodmark.Verdict) []string {
 	return slices.Insert(verdictWords(most), int(floodmark.Allow), ElseAudit, floodmark.Contain)
 }
@@ -121,7 +121,7 @@ func standingTrust() []string {
 	return []string{floodmark.Shared.String(), floodmark.External.String(), floodmark.Untrusted.String()}
 }
 
-// What the two mappings are called that hold keys of the language itself.
+// The nouns of the two mappings whose keys are those of the language itself.
 const (
 	policyNoun  = "a policy"
 	sectionNoun = "the section of an agent"
@@ -188,8 +188,8 @@ func policyShape() *shape {
 	return top
 }
 
-// only returns the mapping that scope sees. Keys of other scopes are gone, so
-// that the schema and the hints do not offer them.
+// only returns the mapping with only the keys of a scope, so that the schema and the
+// hints offer no others.
 func (s *shape) only(in Scope) *shape {
 	narrowed := *s
 	narrowed.keys = nil

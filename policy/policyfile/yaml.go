@@ -127,7 +127,7 @@ func (r *Reader) syntax(err error) {
 	r.Note(floodmark.Error, line, column, "syntax", "this is not YAML: "+message, syntaxHint(message))
 }
 
-// bareStar finds a star that stands for itself and has no quotes.
+// bareStar returns where a star is a key or a value of its own without quotes, or -1.
 func bareStar(l string) int {
 	m := regexp.MustCompile(`(?:^|[\s{\[,-])(\*)\s*(?:[:,\]}]|$)`).FindStringSubmatchIndex(l)
 	if m == nil {
@@ -136,7 +136,7 @@ func bareStar(l string) int {
 	return m[2]
 }
 
-// countsFromZero knows the messages whose line the parser counts from 0.
+// countsFromZero reports whether the parser counts the line in this message from 0.
 func countsFromZero(message string) bool {
 	for _, what := range []string{"',' or ']'", "',' or '}'", "key", "'-' indicator", "node content", "<document start>"} {
 		if message == "did not find expected "+what {
@@ -146,7 +146,7 @@ func countsFromZero(message string) bool {
 	return false
 }
 
-// culprit finds the sign in a line that a message is about, else its beginning.
+// culprit returns where in a line the sign is that a message is about, or where the text begins.
 func culprit(l, message string) int {
 	at := -1
 	switch {
