@@ -15,8 +15,8 @@ type Books struct {
 	closed    func() bool
 }
 
-// New returns the books in some databases: database names the one for a session, and closed reports
-// whether the journal is closed.
+// New returns the books in some databases: database returns the one for a session, and closed
+// reports whether the journal is closed.
 func New(databases []*postgres.Database, database func(journal.Session) *postgres.Database, closed func() bool) *Books {
 	return &Books{databases, database, closed}
 }

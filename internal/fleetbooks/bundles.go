@@ -15,7 +15,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// bundles are stored in the first database: they are few, and belong to no session.
+// bundles are stored in the first database, because they are few and belong to no session.
 type bundles struct{ *Books }
 
 var _ bundle.Store = bundles{}

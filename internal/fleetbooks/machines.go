@@ -29,8 +29,8 @@ func (b machineBook) of(id machines.ID) *postgres.Database {
 	return b.database(journal.Session{ID: floodmark.SessionID("machine/" + id)})
 }
 
-// write runs a short transaction for a tenant, and retries it if a concurrent one made it roll
-// back.
+// write runs a short transaction for a tenant. It retries the transaction if a concurrent one made
+// it roll back, or if it did not reach the server.
 func (b machineBook) write(ctx context.Context, tenant string, s *postgres.Database, f func(context.Context, pgx.Tx) error) error {
 	if b.closed() {
 		return journal.ErrClosed

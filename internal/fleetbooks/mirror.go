@@ -50,8 +50,8 @@ func mirrorLink(row pgx.CollectableRow) (journal.Link, error) {
 	return postgres.LinkOf(seq, hash), err
 }
 
-// Add implements [machines.Book]. Concurrent adds to a session wait; of two that begin one, the
-// table's key rolls back the second, which is retried.
+// Add implements [machines.Book]. Concurrent adds to a copy wait for each other. If two adds begin a
+// copy, the table's key rolls back the second, which is retried.
 func (b machineBook) Add(ctx context.Context, tenant string, id machines.ID, u machines.Upload, at time.Time) (outcome machines.Outcome, head journal.Link, err error) {
 	m := mirrored{tenant: []byte(tenant), id: string(id), session: []byte(u.Session)}
 	err = b.write(ctx, tenant, b.of(id), func(ctx context.Context, tx pgx.Tx) error {
@@ -71,7 +71,7 @@ func (b machineBook) Add(ctx context.Context, tenant string, id machines.ID, u m
 			head = add[len(add)-1].Link()
 			return m.add(ctx, tx, add)
 		}
-		// All of it exists, perhaps committed without waiting for the replica.
+		// The upload exists already, but its commit may not have waited for the replica.
 		_, err := tx.Exec(ctx, postgres.SettledSQL)
 		return err
 	})
@@ -106,7 +106,7 @@ func (m mirrored) known(ctx context.Context, tx pgx.Tx, u machines.Upload) (head
 	}
 	links, err := pgx.CollectRows(rows, mirrorLink)
 	known = make(map[uint64]journal.Hash, len(links)+1)
-	known[uint64(seq)] = postgres.LinkOf(seq, hash).Hash // also where the entry itself was erased
+	known[uint64(seq)] = postgres.LinkOf(seq, hash).Hash // also if the entry itself was erased
 	for _, l := range links {
 		known[l.Seq] = l.Hash
 	}
@@ -189,7 +189,7 @@ func (b machineBook) Read(ctx context.Context, tenant string, id machines.ID, s 
 
 const mirrorStoneSQL = `SELECT seq, at, hash, note FROM mirror_stones WHERE tenant = $1 AND machine = $2 AND session = $3`
 
-// stone is the entry in place of an erased beginning.
+// stone returns the entry in place of an erased beginning; gone is false if nothing was erased.
 func (b machineBook) stone(ctx context.Context, tenant string, id machines.ID, s floodmark.SessionID) (e journal.Entry, gone bool, err error) {
 	if b.closed() {
 		return e, false, journal.ErrClosed

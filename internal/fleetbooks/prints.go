@@ -20,13 +20,13 @@ type Print struct {
 const (
 	printSQL  = `INSERT INTO prints (name, id, print) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`
 	printsSQL = `SELECT id, print FROM prints WHERE name = $1`
-	// maxPrints exceeds the number of tenants' keys: more were not written by us.
+	// maxPrints exceeds the number of all tenants' keys. If there are more, something else wrote them.
 	maxPrints   = 1 << 16
 	recordedSQL = `SELECT name, id, print FROM prints WHERE starts_with(name, $1) ORDER BY at, name LIMIT $2`
 )
 
-// Recorded returns the fingerprints with a name prefix, of every database, each database's in the
-// order of recording.
+// Recorded returns the fingerprints whose names begin with prefix, of one database after the other.
+// Those of one database are in the order of recording.
 func (b *Books) Recorded(ctx context.Context, prefix string) (all []Print, err error) {
 	for _, s := range b.databases {
 		if err := recorded(ctx, s, prefix, &all); err != nil {

@@ -17,8 +17,8 @@ import (
 const (
 	// checkEvery is how often a server's settings are checked again: some can change while it runs.
 	checkEvery = 10 * time.Second
-	// connectTimeout bounds connecting to one server if the DSN does not, so that one that hangs
-	// does not hide the next.
+	// connectTimeout bounds connecting to one server if the DSN does not, so that after a server
+	// that hangs the next one is tried.
 	connectTimeout = 3 * time.Second
 )
 
@@ -72,7 +72,7 @@ type notices struct {
 	timeline int64          // of its server, when it was found to be the primary
 	heard    *pgconn.Notice // the first warning since forget
 	guarded  bool           // the server shows only rows of the tenants that are set
-	tenants  string         // the setting, as actsAs set it
+	tenants  string         // the setting, as ActsAs set it
 }
 
 const noticesKey = "floodmark"
@@ -103,9 +103,9 @@ func (n *notices) warning() error {
 	return fmt.Errorf("the server warned: %s", n.heard.Message)
 }
 
-// The settings are read and then pinned for the life of the connection. Every statement is a
-// handful of look-ups by key, also when the planner's statistics still say that the tables are
-// empty.
+// The settings are read and then pinned for the life of the connection. They make the planner use
+// the keys, even if its statistics still say that the tables are empty: every statement should be a
+// few look-ups by key.
 const checkSQL = `
 SELECT current_setting('fsync'), current_setting('full_page_writes'),
     current_setting('synchronous_commit'), pg_is_in_recovery(),
@@ -119,8 +119,8 @@ SELECT current_setting('fsync'), current_setting('full_page_writes'),
     set_config('enable_nestloop', 'off', false), -- a LATERAL still is one
     set_config('plan_cache_mode', 'force_generic_plan', false)`
 
-// checkAll is check before the use of a connection. A newer program may have changed the tables
-// since this one started.
+// checkAll checks a connection before it is used: the server, as check does, and the version of the
+// tables, because a newer program may have changed them since this one started.
 func checkAll(ctx context.Context, c *pgx.Conn, schema string) error {
 	if err := check(ctx, c, schema); err != nil {
 		return err
@@ -145,7 +145,7 @@ func checkAll(ctx context.Context, c *pgx.Conn, schema string) error {
 func check(ctx context.Context, c *pgx.Conn, schema string) error {
 	var fsync, pages, commit, unlogged, none string
 	var standby bool
-	path := pgx.Identifier{schema}.Sanitize() + ", pg_temp" // named explicitly, or it would come first
+	path := pgx.Identifier{schema}.Sanitize() + ", pg_temp" // pg_temp would come first if it were not named
 	err := c.QueryRow(ctx, checkSQL, schema, path).
 		Scan(&fsync, &pages, &commit, &standby, &unlogged, &none, &none, &none, &none, &none, &none, &none, &none)
 	switch {
@@ -170,7 +170,7 @@ func notDurable(what, hint string) error {
 	return fmt.Errorf("%w: %s (%s)", journal.ErrNotDurable, what, hint)
 }
 
-// explain words the refusal of all servers.
+// explain adds a hint for people if all servers were refused because they take no writes.
 func explain(err error) error {
 	if errors.Is(err, pgconn.ErrReadOnlyConnection) {
 		return notDurable("no server that takes writes: only standbys, or default_transaction_read_only is on", "name the primary in the DSN, or all servers")
@@ -178,8 +178,8 @@ func explain(err error) error {
 	return err
 }
 
-// HideSecret keeps a DSN's password out of errors. pgx hides it where it can parse the DSN; where
-// it cannot, the text is left out.
+// HideSecret keeps a DSN's password out of errors. pgx hides the password if it can parse the DSN.
+// If it cannot, HideSecret leaves out the text of the error.
 func HideSecret(err error) error {
 	if _, ok := errors.AsType[*pgconn.ParseConfigError](err); ok {
 		return errors.New("the DSN cannot be read (want postgres://user@host/database or host=… user=… dbname=…)")

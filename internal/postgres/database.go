@@ -76,8 +76,8 @@ func (d *Database) GiveUp() {
 	d.readers.Reset()
 }
 
-// CheckAgain has the settings of the server checked before any connection writes again, and not some
-// time later.
+// CheckAgain makes each idle connection that writes check the server's settings before its next use,
+// without waiting for checkEvery.
 func (d *Database) CheckAgain(ctx context.Context) {
 	for _, c := range d.writers.AcquireAllIdle(ctx) {
 		noticesOf(c.Conn().PgConn()).checked = time.Time{}
@@ -93,7 +93,7 @@ func (d *Database) Read(asked context.Context, tenants string, f func(context.Co
 	return d.ReadWithin(asked, d.timeout, tenants, f)
 }
 
-// ReadWithin is Read within a time.
+// ReadWithin is [Database.Read] with another timeout.
 func (d *Database) ReadWithin(asked context.Context, within time.Duration, tenants string, f func(context.Context, *pgxpool.Conn) error) error {
 	ctx, cancel := context.WithTimeout(asked, within)
 	defer cancel()
@@ -151,9 +151,9 @@ func OutcomeOf(err error) Outcome {
 	return Refused
 }
 
-// Begun detaches a write from its caller, within the statement timeout: a write once begun is
-// finished, and a caller that goes away is not mistaken for a hanging server, for which all
-// connections would be replaced.
+// Begun returns a context for a write. It ends with the statement timeout, but not with the caller's
+// context. So a write that has begun is finished, and a caller that goes away is not mistaken for a
+// hanging server, which would replace all connections.
 func (d *Database) Begun(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), d.timeout)
 }
@@ -186,7 +186,7 @@ func (d *Database) Write(ctx context.Context, f func(*pgx.Conn) error) error {
 	return heard.warning()
 }
 
-// ErrAfterwards says that the error came after some of a write was made.
+// ErrAfterwards says that the error came after a part of a write may have been made.
 var ErrAfterwards = errors.New("look at what was written")
 
 // SettledSQL writes only a message to the server's log, and its commit waits until everything
@@ -199,8 +199,8 @@ const (
 	LongPause  = 500 * time.Millisecond
 )
 
-// Because returns why all retries failed: a late try that did not begin says less than the one
-// before.
+// Because returns which of two tries' errors tells why a write failed. It is the earlier one if the
+// later try only ran out of time before it reached the server.
 func Because(before, now error, late bool) error {
 	if before != nil && late && OutcomeOf(now) == Unsent {
 		return before

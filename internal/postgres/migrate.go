@@ -55,7 +55,8 @@ type migration struct {
 // A version is the last step of the tables, and the step a program must know.
 type version struct{ at, needs int }
 
-// run returns without a lock if there is nothing to do: nodes start often, migrations are rare.
+// run migrates the tables. If there is nothing to do it takes no lock, because nodes start often and
+// migrations are rare.
 func (m *migration) run(ctx context.Context) error {
 	v, err := m.version(ctx)
 	if err != nil {
@@ -80,7 +81,7 @@ func (m *migration) run(ctx context.Context) error {
 // errNewerTables says that a newer program has changed the tables beyond what this one supports.
 var errNewerTables = errors.New("a newer Floodmark has changed the tables: this one does not know them, so run the newer one")
 
-// versionSQL is used only if the table exists: see hasTable.
+// versionSQL is used only if the table exists.
 const versionSQL = `SELECT coalesce(max(version), 0), coalesce(max(coalesce((to_jsonb(m) ->> 'needs')::int, version)), 0) FROM migrations m`
 
 func (m *migration) version(ctx context.Context) (v version, err error) {
@@ -100,8 +101,8 @@ func (m *migration) may(ctx context.Context) (may bool, err error) {
 	return may, err
 }
 
-// locked runs f while no other node migrates. It polls for the lock instead of queueing: CREATE
-// INDEX CONCURRENTLY would wait for the queued statement.
+// locked runs f while no other node migrates. It polls for the lock instead of queueing, because the
+// other node's CREATE INDEX CONCURRENTLY would wait for the queued statement.
 func (m *migration) locked(ctx context.Context, f func() error) error {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(m.schema))

@@ -27,8 +27,8 @@ const roleSQL = `
 SELECT current_setting('transaction_read_only'),
     CASE WHEN pg_is_in_recovery() THEN '0' ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END`
 
-// validate refuses a server that takes no writes, and one that was replaced. Then the next server
-// of the DSN is tried.
+// validate refuses a server that takes no writes or was replaced. pgx then tries the next server of
+// the DSN.
 func (p *primary) validate(ctx context.Context, c *pgconn.PgConn) error {
 	results, err := c.Exec(ctx, roleSQL).ReadAll()
 	if err != nil {

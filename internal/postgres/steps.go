@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Migrations only go forward. One that was released never changes; the next
-// step is the next file.
+// Migrations only go forward. A migration that was released never changes; the
+// next step is the next file.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
@@ -19,9 +19,9 @@ var migrations embed.FS
 //
 //	-- needs: 3
 //
-// A program that does not know step 3 must not touch tables with this step. So a rolling upgrade is
-// possible where a step needs no more than its predecessor: old and new programs run at once.
-// Without the line a step needs itself.
+// A program that does not know step 3 must not touch tables with this step. If a step needs no more
+// than its predecessor, a rolling upgrade is possible: old and new programs run at once. Without the
+// line a step needs itself.
 //
 //	-- one by one
 //

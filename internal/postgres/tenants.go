@@ -17,7 +17,7 @@ const (
 	actSQL       = `SELECT set_config('floodmark.tenants', $1, false)`
 )
 
-// TenantList is the setting's value for some tenants.
+// TenantList returns the value of the setting for some tenants.
 func TenantList(tenants ...string) string {
 	var b strings.Builder
 	for i, t := range tenants {
@@ -54,8 +54,8 @@ type Setting struct {
 	tenants string
 }
 
-// SettingOf returns what sets the tenants of a connection, which are determined only if the server
-// uses them.
+// SettingOf returns the Setting of a connection. It calls tenants only if the server uses the
+// setting.
 func SettingOf(c *pgx.Conn, tenants func() string) Setting {
 	s := Setting{on: noticesOf(c.PgConn())}
 	s.tenants = s.on.tenants

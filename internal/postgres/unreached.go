@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// Unreached words an error for people, on one line, with each tried server once. The hint says what
-// to do if no connection was made, and is empty otherwise.
+// Unreached returns an error as text for people, on one line, with each tried server once. The hint
+// says what to do if no connection was made, and is empty otherwise.
 func Unreached(err error) (text, hint string) {
 	var lines []string
 	for line := range strings.Lines(err.Error()) {
@@ -37,8 +37,8 @@ func Unreached(err error) (text, hint string) {
 	return text, "see who may log in there, and as whom you connect: the name stands in the URL, or after --user"
 }
 
-// away reports a database that does not answer, as opposed to one that returns an error. A caller
-// that cancelled gets its own error.
+// away adds [journal.ErrAway] to the error if the database did not answer, as opposed to answering
+// with an error. If the caller cancelled, the error stays as it is.
 func away(asked context.Context, err error) error {
 	if err == nil || asked.Err() != nil {
 		return err

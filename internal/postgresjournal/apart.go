@@ -13,12 +13,12 @@ import (
 // How tenants are looked up apart.
 const (
 	// aparts is how many such statements one node runs at once in a database, and apartsOfOne how
-	// many of one tenant, so that one tenant never takes all. With few connections there are fewer:
-	// shared statements and readers of sessions need some.
+	// many of one tenant, so that one tenant never takes all. With few connections it runs fewer,
+	// because shared statements and reads of sessions need connections, too.
 	aparts      = 3
 	apartsOfOne = 2
-	// largeBytes bounds a tenant's words in a shared statement, and slow the time of its own
-	// statement. Beyond, it is looked up apart for a while.
+	// A tenant is looked up apart for the time apartFor if its words take more than largeBytes, or
+	// if a statement of its own takes longer than slow.
 	largeBytes = 1 << 20
 	slow       = time.Second
 	apartFor   = 30 * time.Second
@@ -160,7 +160,7 @@ func (p *apart) run(tenant string, group []*asking) {
 }
 
 // answer answers a group of one tenant by one statement, or one by one if their common result
-// exceeds a statement. It reports a large result.
+// exceeds a statement. It reports whether the result was large.
 func (p *apart) answer(group []*asking) (large bool) {
 	var last time.Time
 	now := time.Now()

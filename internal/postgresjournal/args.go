@@ -34,7 +34,7 @@ type args struct {
 	entryHashes  [][]byte
 	entryKinds   []string
 	entryBodies  [][]byte
-	entryIDs     []int64 // their numbers in the order; nil where the database assigns them
+	entryIDs     []int64 // their numbers in the order; nil if the database assigns them
 
 	snapshots snapshotArgs
 	contents  []content
@@ -47,7 +47,7 @@ type snapshotArgs struct {
 	hashes, bodies    [][]byte
 }
 
-// A content with the number of the record that brought it.
+// A content is a content of a batch, with the number of the record that brought it.
 type content struct {
 	journal.Content
 	record int
@@ -158,7 +158,7 @@ func (a *args) contentColumns() []any {
 	return []any{tenants, digests, postings, byTenants, bySessions, bySeqs}
 }
 
-// tenantsOf are the tenants of a group.
+// tenantsOf returns the tenants of some writes, as [postgres.ActsAs] takes them.
 func tenantsOf(parts ...*args) string {
 	var list []string
 	last := ""

@@ -42,7 +42,7 @@ SELECT FROM artifacts a JOIN unnest($1::bytea[], $2::bytea[], $3::bytea[]) AS x 
 ORDER BY a.key, a.tenant, a.session
 FOR UPDATE OF a`
 
-// An artifact with the number of the record that brought it.
+// An artifact is an artifact of a batch, with the number of the record that brought it.
 type artifact struct {
 	journal.Artifact
 	record int
@@ -58,7 +58,7 @@ func sortArtifacts(list []artifact) {
 // queueArtifacts adds the statements that write and remove artifacts.
 func (a *args) queueArtifacts(b *pgx.Batch, t *texts) {
 	var left, gone []artifact
-	for _, x := range a.artifacts { // in order: a removed one may be written again
+	for _, x := range a.artifacts { // in order, because a removed artifact may be written again
 		if !x.Gone() {
 			left = append(left, x)
 			continue

@@ -34,8 +34,8 @@ func decider(name string) (first int, ok bool) {
 	return first, err == nil
 }
 
-// prepared is the name of a batch's prepared transaction in one database, quoted for a statement
-// without parameters. Databases of one server share such names.
+// prepared returns the name of a batch's prepared transaction in one database, quoted for a
+// statement without parameters. It has the shard, because databases of one server share such names.
 func (s *shard) prepared(name string) string {
 	return "'" + strings.ReplaceAll(name+":"+strconv.Itoa(s.first), "'", "''") + "'"
 }
@@ -116,7 +116,7 @@ func (j *Journal) mendOnce(ctx context.Context) error {
 			if !ok || first >= Shards || first < 0 {
 				continue
 			}
-			// One that cannot be ended now must not block the others.
+			// A transaction that cannot be ended now must not block the others.
 			if committed, err := j.shards[j.home[first]].decision(ctx, name); err == nil {
 				_ = s.finish(ctx, name, committed)
 			}

@@ -98,7 +98,7 @@ type Journal struct {
 
 	mu      sync.RWMutex   // guards closed: spreads grows only while it is not set
 	spreads sync.WaitGroup // batches being written to several databases
-	turns   chan struct{}  // one for each of them
+	turns   chan struct{}  // one for each of these batches
 	stop    context.CancelFunc
 	mending sync.WaitGroup
 }
@@ -255,8 +255,8 @@ func (j *Journal) Postings(ctx context.Context, tenant string, contents []floodm
 	return found, nil
 }
 
-// Heads implements [journal.Journal]. Each call blocks writers for a moment, to find a number that
-// nothing earlier can appear before.
+// Heads implements [journal.Journal]. Each call blocks writers for a moment, to find a number in the
+// order below which nothing can appear later.
 func (j *Journal) Heads(ctx context.Context, after journal.Mark) iter.Seq2[journal.Head, error] {
 	return func(yield func(journal.Head, error) bool) {
 		if j.closed.Load() {

@@ -12,9 +12,9 @@ import (
 
 // A Month is a part of a journal that is dropped as a whole.
 type Month struct {
-	// Month is when its sessions began, as 202611; 0 holds those from before months existed.
+	// Month is when its sessions began, as 202611; 0 has the sessions from before months existed.
 	Month int `json:"month"`
-	// Sessions is how many live in it; for month 0 those written since.
+	// Sessions is how many live in it; for month 0 only those written to since months exist.
 	Sessions int64 `json:"sessions"`
 	// Bytes is its size on disk, with its indexes.
 	Bytes int64 `json:"bytes"`

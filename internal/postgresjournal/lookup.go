@@ -12,14 +12,14 @@ import (
 
 // Nearly every decision looks up what sessions left behind, in all databases. So concurrent lookups
 // share a statement, as concurrent writes share a commit. A statement begins after all its requests
-// were queued: a lookup that follows an acknowledged append finds it.
+// were queued, so a lookup that follows an acknowledged append finds what was appended.
 //
 // Tenants share a statement as long as their results are small. A tenant with a large result or a
 // slow statement is looked up [apart], so that no other tenant waits or is refused because of it.
 const (
-	// lookers is how many shared statements one node runs at once in a database, the second only if
-	// the first takes longer than patience: more would make smaller groups, and each statement has
-	// a fixed cost.
+	// lookers is how many shared statements one node runs at once in a database. The second begins
+	// only if the first takes longer than patience. More would make smaller groups, and each
+	// statement has a fixed cost.
 	lookers  = 2
 	patience = 5 * time.Millisecond
 	// maxAsked bounds the keys of one statement, maxShared those of one lookup in a shared
@@ -67,7 +67,7 @@ type lookups struct {
 	closing chan struct{}
 }
 
-// newLookups uses statements with a timeout, and leaves some of the readers to others.
+// newLookups returns lookups by statements with a timeout. They leave some of the readers to others.
 func newLookups(l look, timeout time.Duration, readers int) *lookups {
 	all := &lookups{asked: make(chan *asking), look: l, timeout: timeout, apart: newApart(l, timeout, readers), closing: make(chan struct{})}
 	all.workers.Go(all.work)

@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// merged yields the heads of several databases in one order, by before. Those with the same mark
-// are adjacent.
+// merged yields the heads of several databases in one order, which before defines. Heads with the
+// same mark are adjacent.
 func merged(lists []iter.Seq2[journal.Head, error], before func(a, b journal.Mark) bool, yield func(journal.Head, error) bool) {
 	type source struct {
 		next func() (journal.Head, error, bool)
@@ -64,8 +64,8 @@ func (j *Journal) each(f func(i int, s *shard) error) error {
 	return postgres.Each(len(j.shards), func(i int) error { return f(i, j.shards[i]) })
 }
 
-// horizon returns a mark that no later entry of any database is before, and that is after
-// everything acknowledged by now. Clocks differ, so the latest one is used for all.
+// horizon returns a mark after everything that is acknowledged by now. No entry that is written
+// later, in any database, is before it. Clocks differ, so the latest one is used for all databases.
 func (j *Journal) horizon(ctx context.Context) (journal.Mark, error) {
 	marks := make([]journal.Mark, len(j.shards))
 	latest := journal.Mark(0)

@@ -9,14 +9,15 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A month names the table of some sessions' facts: of those that began in it, as 202611, or 0 for
-// the table from before months.
+// A month, such as 202611, names the table with the facts of the sessions that began in it. 0 is the
+// table from before there were months.
 type month int
 
 // unborn is the month of a session without entries, or one unknown to this node.
 const unborn month = -1
 
-// from is the table to read, into the one to write. Reading facts without ONLY reads all months.
+// from returns the table to read; into returns the table to write. Reading facts without ONLY reads
+// all months.
 func (m month) from() string {
 	if m <= 0 {
 		return "ONLY facts"
@@ -34,7 +35,7 @@ func (m month) into() string {
 // texts are the statements for one month's table.
 type texts struct {
 	insertOne, insert, insertAt string // continue sessions
-	bear, bearAt                string // and begin some
+	bear, bearAt                string // continue sessions and begin some
 	snapshot, content           string
 	leave, takeBack             string
 	read                        string
@@ -58,8 +59,8 @@ func textsOf(m month) *texts {
 // maxHomes bounds each half of the cache of sessions' months: about 20 MB together.
 const maxHomes = 1 << 16
 
-// Homes are the known months of sessions. They are hints: every statement verifies them, because an
-// erased session may continue in another month, at another node.
+// Homes are the known months of sessions. Every statement verifies the month, because an erased
+// session may continue in another month, at another node.
 type homes struct {
 	mu         sync.Mutex // guards all below
 	young, old map[journal.Session]month
@@ -117,7 +118,7 @@ func (h *homes) text(m month) *texts {
 	return t
 }
 
-// here is the month in which new sessions begin.
+// here returns the month in which new sessions begin.
 func (h *homes) here() month {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -17,11 +17,11 @@ const (
 	// monthsEvery is how often a node lists the months, and has the next one created. That is done
 	// a month ahead, so any shorter time will do.
 	monthsEvery = 10 * time.Minute
-	// lateAfter is how long erased facts may wait for their month to be dropped. Where sessions
-	// live on for longer they are deleted one by one.
+	// lateAfter is how long erased facts may wait for their month to be dropped. If sessions of the
+	// month live on for longer, the facts are deleted one by one.
 	lateAfter = 35 * 24 * time.Hour
-	// tidyTime bounds dropping old months, with its waits for the replica: its caller signs and
-	// erases besides.
+	// tidyTime bounds dropping old months, with its waits for the replica, because its caller also
+	// has to sign and to erase.
 	tidyTime = 5 * time.Minute
 )
 
@@ -47,8 +47,8 @@ func isBusy(err error) bool {
 	return errors.As(err, &pg) && (pg.Code == "55P03" || pg.Code == "40P01")
 }
 
-// makeMonths creates the tables of this month and the next. Where that is impossible now, sessions
-// begin in the earlier table, and nothing is refused.
+// makeMonths creates the tables of this month and the next. If that is impossible now, it returns no
+// error, and sessions begin in the earlier table.
 func (s *shard) makeMonths(ctx context.Context) error {
 	err := s.Write(ctx, func(c *pgx.Conn) error {
 		_, err := c.Exec(ctx, makeMonthsSQL)
@@ -108,7 +108,8 @@ func (s *shard) tidy(ctx context.Context, now time.Time) (dropped int, err error
 	if err != nil {
 		return 0, err
 	}
-	// A slow drop is no sign of a hanging server: only the statement and its connection end.
+	// A slow drop is no sign of a hanging server, so a timeout of its own ends only the statement
+	// and its connection.
 	within, cancel := context.WithTimeout(ctx, s.tidyTime)
 	defer cancel()
 	var over []month
@@ -128,7 +129,7 @@ func (s *shard) tidy(ctx context.Context, now time.Time) (dropped int, err error
 		gone := false
 		err := s.Write(ctx, func(c *pgx.Conn) error { return c.QueryRow(within, dropMonthSQL, m).Scan(&gone) })
 		switch {
-		case isBusy(err): // a reader holds it: next time
+		case isBusy(err): // a reader uses the month: it is dropped next time
 			continue
 		case postgres.IsDenied(err) && !mayDrop(err):
 			return dropped, nil
@@ -148,7 +149,7 @@ func (s *shard) tidy(ctx context.Context, now time.Time) (dropped int, err error
 	return dropped, errors.Join(stay...)
 }
 
-// mayDrop tells the function's own refusal from that of a role without the right to call it.
+// mayDrop reports whether the function itself refused, so that the role has the right to call it.
 func mayDrop(err error) bool {
 	pg := (*pgconn.PgError)(nil)
 	return errors.As(err, &pg) && pg.Routine == "exec_stmt_raise"

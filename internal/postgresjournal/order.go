@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// pageHeads is how many rows one statement reads, firstHeads the first one.
+// pageHeads is how many rows one statement reads at most, and firstHeads how many the first reads.
 const (
 	pageHeads  = 2000
 	firstHeads = 125
@@ -93,10 +93,10 @@ type written struct {
 	last bool // of its session
 }
 
-// heads yields the rows after after, up to end, which is a horizon: one list for each month and one
-// for tombstones.
+// heads returns lists of the rows after a mark, up to end, which must be a horizon. There is one
+// list for each month and one for tombstones.
 func (s *shard) heads(ctx context.Context, after, end journal.Mark) (lists []iter.Seq2[journal.Head, error], err error) {
-	months, err := s.look(ctx) // now: later tables hold nothing up to end
+	months, err := s.look(ctx) // tables that are created later have no rows up to end
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (s *shard) pages(ctx context.Context, what, tenants string, at int64, next 
 			sql, args := next(at, n)
 			page, err := s.writtenPage(ctx, tenants, sql, args...)
 			if isGone(err) {
-				return // the month was dropped, and nothing in it counted
+				return // the month was dropped, so all its sessions had been erased
 			}
 			if err != nil {
 				yield(journal.Head{}, fmt.Errorf("%s: %w", what, err))
@@ -180,7 +180,7 @@ func lockBarrier(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// recent yields a tenant's sessions, the last written first, like heads.
+// recent returns lists of a tenant's sessions, as heads does, the last written first.
 func (s *shard) recent(ctx context.Context, tenant string) (lists []iter.Seq2[journal.Head, error], err error) {
 	var end int64
 	err = s.Read(ctx, postgres.TenantList(tenant), func(ctx context.Context, c *pgxpool.Conn) error {

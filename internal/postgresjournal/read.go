@@ -68,8 +68,8 @@ func (s *shard) begin(ctx context.Context, session journal.Session) (start journ
 	return start, nil
 }
 
-// readSQL also yields the entry with number $3, without its body, because the next one follows its
-// hash; and at least one row, with the tombstone and the session's month.
+// readSQL also yields the entry with number $3, without its body, because the next entry follows its
+// hash. It yields at least one row, which has the tombstone and the session's month.
 const readSQL = `
 SELECT coalesce(b.month, 0), coalesce(t.seq, 0), t.hash, f.seq, f.at, f.hash, f.kind,
     CASE WHEN f.seq > greatest($3, t.seq) THEN f.body END
@@ -130,8 +130,8 @@ func (s *shard) entries(ctx context.Context, session journal.Session, after uint
 	}
 }
 
-// readHome reads a page in the session's month, as found by the read itself: an erased session may
-// continue in another month.
+// readHome reads a page in the session's month. It compares the known month with the one that the
+// read finds, because an erased session may continue in another month.
 func (s *shard) readHome(ctx context.Context, c *pgxpool.Conn, session journal.Session, after uint64) (page, error) {
 	m := max(s.homes.of(session), 0)
 	for range maxMoves {
@@ -145,7 +145,7 @@ func (s *shard) readHome(ctx context.Context, c *pgxpool.Conn, session journal.S
 			m = 0 // the table was dropped with all its rows
 		}
 		if m == 0 {
-			s.homes.set(session, unborn) // or from before months were
+			s.homes.set(session, unborn) // or the session is from before there were months
 		} else {
 			s.homes.set(session, m)
 		}

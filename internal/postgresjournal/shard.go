@@ -8,8 +8,8 @@ import (
 	"github.com/floodmark/floodmark/internal/postgres"
 )
 
-// A shard is one database with the shards first to last: its queue, and all SQL. A session is in one
-// with all its data.
+// A shard is one database, which has the shards first to last, with its queue and all its SQL. A
+// session is in one database with all its data.
 type shard struct {
 	*postgres.Database
 
@@ -26,14 +26,14 @@ type shard struct {
 }
 
 func openShard(ctx context.Context, r Range, opts Options) (*shard, error) {
-	// More than there are writers: neither erasing nor writing to several databases must wait for a
-	// turn.
+	// There are more connections than writers, so that neither erasing nor writing to several
+	// databases has to wait for one.
 	d, err := postgres.Open(ctx, r.DSN, postgres.Options{Schema: opts.Schema, Writers: opts.Writers + 1 + maxSpread, Readers: opts.Readers, Timeout: opts.Timeout})
 	if err != nil {
 		return nil, err
 	}
 	s := &shard{Database: d, first: r.First, last: r.Last, tidyTime: tidyTime, homes: newHomes(), apartBytes: maxApartBytes}
-	if err := s.sweepAll(ctx); err != nil && !postgres.IsDenied(err) { // a role with the right to will do it
+	if err := s.sweepAll(ctx); err != nil && !postgres.IsDenied(err) { // a role with the right will sweep
 		d.Close()
 		return nil, fmt.Errorf("delete what was erased: %w", err)
 	}

@@ -36,8 +36,8 @@ func ShardOf(s journal.Session) int {
 	return int(binary.BigEndian.Uint16(h[:2]) >> 4)
 }
 
-// holds reports whether a session is in this database. Rows left of a session that was moved
-// elsewhere do not count.
+// holds reports whether a session is in this database. If it returns false, rows of the session here
+// were left when the session was moved to another database.
 func (s *shard) holds(session journal.Session) bool {
 	if s.first == 0 && s.last == Shards-1 {
 		return true
@@ -77,8 +77,8 @@ type place struct {
 	first, last int
 }
 
-// placed compares the recorded shards of databases with the given ranges, and records those of new
-// ones. A database belongs to one fleet for ever.
+// placed compares the recorded shards of databases with the given ranges, and records the shards of
+// new databases. A database belongs to one fleet for ever.
 func placed(ctx context.Context, shards []*shard) error {
 	fleet := ""
 	for _, s := range shards {
@@ -98,8 +98,8 @@ func placed(ctx context.Context, shards []*shard) error {
 	return nil
 }
 
-// place reads a database's recorded shards. A new one is given its own; one with facts from before
-// shards has all of them.
+// place returns a database's recorded shards. For a new database it records the shards first to
+// last. A database with facts from before there were shards has all shards.
 func (s *shard) place(ctx context.Context, fleet string) (p place, err error) {
 	if fleet == "" {
 		fleet = rand.Text()

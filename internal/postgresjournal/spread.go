@@ -56,9 +56,9 @@ func (j *Journal) split(b journal.Batch) (parts []part, gone []journal.Artifact)
 	return parts, gone
 }
 
-// maxSpread is how many batches of one node are written to several databases at once. Each holds a
-// connection to one while it waits for another, so every database has that many connections for
-// them.
+// maxSpread is how many batches of one node are written to several databases at once. Each such
+// batch holds a connection to one database while it waits for another, so every database has
+// maxSpread connections for them.
 const maxSpread = 2
 
 // spread writes a batch to several databases atomically. It continues after ctx ends; a read of one
@@ -228,7 +228,7 @@ func rollback(ctx context.Context, c *pgx.Conn) error {
 	return err
 }
 
-// elsewhere reports whether a session is in another month than known.
+// elsewhere reports whether any session is in another month than known.
 func elsewhere(ctx context.Context, parts []part) (some bool, err error) {
 	for _, p := range parts {
 		w := p.shard.writing([]*request{newRequest(p.batch)}, nil)
@@ -273,8 +273,9 @@ const takeBackBareSQL = `
 DELETE FROM artifacts a USING unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bigint[]) AS g (owner, key, writer, version)
 WHERE a.tenant = g.owner AND a.key = g.key AND a.session = g.writer AND a.seq <= g.version`
 
-// takeBack removes words whose content is durable in another session by now. Failing to is no
-// error: a word that stays only costs room, and the next session that meets it takes it in.
+// takeBack removes artifacts whose content is durable in another session by now. It ignores
+// failures, because an artifact that stays only takes room, and the next session that finds it takes
+// it over.
 func (j *Journal) takeBack(ctx context.Context, words []journal.Artifact) {
 	if len(words) == 0 {
 		return

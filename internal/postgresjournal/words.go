@@ -18,14 +18,14 @@ const (
 	// maxSharedWord bounds one word of a shared statement: most have some hundred bytes, and longer
 	// ones are stored apart from their rows.
 	maxSharedWord = 4 << 10
-	// maxSharedWords bounds the words of a shared statement, by key if several tenants share it, so
-	// that one does not leave less for the others. A key may always have minSharedWords, and at
-	// most maxKeyWords.
+	// maxSharedWords bounds the words of a shared statement. If several tenants share it, the bound
+	// is divided among the keys, so that one tenant does not leave less for the others. A key may
+	// always have minSharedWords, and at most maxKeyWords.
 	maxSharedWords = 4096
 	minSharedWords = 8
 	maxKeyWords    = 1024
-	// maxApartBytes bounds a tenant's own statement, counting wordBytes for each word besides its
-	// own: sessions take over each other's words, so there are few under one key.
+	// maxApartBytes bounds the words in a tenant's own statement, with wordBytes added for each.
+	// Sessions take over each other's words, so there are few under one key.
 	maxApartBytes = 64 << 20
 	wordBytes     = 512
 )
@@ -95,7 +95,7 @@ func (w *wanted) bounds() bounds {
 	return bounds{each, (each + 1) * keys}
 }
 
-// lookUp implements [look]. Rows left of a session that was moved elsewhere do not count.
+// lookUp implements [look]. It ignores rows that were left when a session was moved elsewhere.
 func (s *shard) lookUp(within time.Duration, group []*asking, shared bool) (took map[string]portion, err error) {
 	w := wantedBy(group)
 	sql, args, most := apartSQL, []any{w.tenants, w.keys, s.apartBytes, wordBytes}, bounds{}

@@ -17,11 +17,10 @@ import (
 // In a statement for a month {from} is its table to read and {into} its table to write: see
 // [textsOf].
 
-// followsSQL is true for a row r (tenant, session, after, hash) that names its session's last
-// entry, which lies in this month and behind every tombstone. The key refuses a second entry with
-// the same number, this refuses a gap: the followed entry must be committed before, so no entry
-// follows one that may vanish. A session's entries lie in one month, so each lies where its
-// predecessor does.
+// followsSQL is true for a row r (tenant, session, after, hash) that names its session's last entry,
+// if that entry is in this month and after every tombstone. The table's key refuses a second entry
+// with the same number, and followsSQL refuses a gap. The followed entry must be committed already,
+// so no entry follows one that may vanish. All entries of a session are in the same month.
 const followsSQL = `
 LEFT JOIN LATERAL (SELECT t.seq FROM tombstones t
     WHERE t.tenant = r.tenant AND t.session = r.session LIMIT 1) t ON true
@@ -31,8 +30,8 @@ CROSS JOIN LATERAL (SELECT f.seq, f.hash FROM {from} f
 WHERE coalesce(t.seq, 0) < r.after AND f.seq = r.after AND f.hash = r.hash
     AND NOT EXISTS (SELECT FROM barrier)`
 
-// beginsSQL is true also for a row r of a session in no month, because it is new or continues
-// behind the tombstone that r names. Sessions from before months have no birth.
+// beginsSQL is also true for a row r of a session that is in no month, because the session is new or
+// continues after the tombstone that r names. Sessions from before there were months have no birth.
 const beginsSQL = `
 LEFT JOIN LATERAL (SELECT t.seq, t.hash FROM tombstones t
     WHERE t.tenant = r.tenant AND t.session = r.session LIMIT 1) t ON true
@@ -53,8 +52,8 @@ INSERT INTO {into} (tenant, session, seq, at, hash, kind, body)
 SELECT r.tenant, r.session, $5::bigint, $6::bigint, $7::bytea, $8::text, $9::bytea
 FROM (VALUES ($1::bytea, $2::bytea, $3::bigint, $4::bytea)) AS r (tenant, session, after, hash)` + followsSQL
 
-// recordsSQL are records as rows. entriesSQL inserts the entries of those that are ok, if at least
-// $12 records are.
+// recordsSQL yields records as rows. entriesSQL inserts the entries of the records in ok, if ok has
+// at least $12 records.
 const (
 	recordsSQL = `FROM unnest($1::int[], $2::bytea[], $3::bytea[], $4::bigint[], $5::bytea[])
         AS r (no, tenant, session, after, hash)`
@@ -65,7 +64,8 @@ FROM unnest($6::int[], $7::bigint[], $8::bigint[], $9::bytea[], $10::text[], $11
     AS e (no, seq, at, hash, kind, body)
 JOIN ok USING (no)
 WHERE (SELECT count(*) FROM ok) >= $12::int`
-	// Entries with given numbers in the order, in $13. None is below the current number here.
+	// entriesAtSQL gives the entries the numbers in $13, or higher ones if the order is already past
+	// these.
 	entriesAtSQL = `
 INSERT INTO {into} (tenant, session, seq, at, hash, kind, body, id)
 SELECT ok.tenant, ok.session, e.seq, e.at, e.hash, e.kind, e.body, greatest(nextval('written'), e.id)
@@ -73,14 +73,15 @@ FROM unnest($6::int[], $7::bigint[], $8::bigint[], $9::bytea[], $10::text[], $11
     AS e (no, seq, at, hash, kind, body, id)
 JOIN ok USING (no)
 WHERE (SELECT count(*) FROM ok) >= $12::int`
-	// In place of {born} births are recorded; for facts itself the database does that (migration
-	// 8).
+	// bornSQL replaces {born} and records births. For the table facts itself the database does that
+	// (migration 8).
 	bornSQL = `, born AS (
     INSERT INTO births (tenant, session, month) SELECT ok.tenant, ok.session, {month} FROM ok
     WHERE ok.unborn AND (SELECT count(*) FROM ok) >= $12::int)`
 )
 
-// insertSQL appends the entries of records that follow; bearSQL also of those that begin.
+// insertSQL appends the entries of records that continue their session. bearSQL also appends those
+// of records that begin one.
 const (
 	insertSQL = `WITH ok AS MATERIALIZED (
     SELECT r.no, r.tenant, r.session ` + recordsSQL + followsSQL + `)` + entriesSQL
@@ -92,8 +93,8 @@ const (
     SELECT r.no, r.tenant, r.session, b.month IS NULL AS unborn ` + recordsSQL + beginsSQL + `){born}` + entriesAtSQL
 )
 
-// newSQL is true if this transaction has written the entry x (tenant, session, seq). An existing
-// entry adds nothing.
+// newSQL is true if this transaction has written the entry x (tenant, session, seq). What came with
+// an entry that existed before is not written again.
 const newSQL = `
 WHERE (SELECT f.xmin FROM {from} f
     WHERE f.tenant = x.tenant AND f.session = x.session AND f.seq = x.seq) = pg_current_xact_id_if_assigned()::xid`
@@ -216,8 +217,9 @@ func (s *shard) attempt(ctx context.Context, requests []*request) (answers []err
 			if err != nil && !isGone(err) {
 				return err
 			}
-			// Some do not follow. Either they are in another month, perhaps because theirs was
-			// dropped, or they exist already, or another entry does.
+			// Some records do not follow. Either their session is in another month, perhaps because
+			// the known month was dropped, or they exist already, or other entries are in their
+			// place.
 			moved, looked := w.moved(ctx, c)
 			if looked != nil {
 				return fmt.Errorf("%w: %w", postgres.ErrAfterwards, looked)

@@ -31,8 +31,8 @@ type writing struct {
 }
 
 // writing sorts requests by the known months of their sessions. places are the least numbers in the
-// order for the first entry of each record of a single request; nil where the database numbers
-// them.
+// order for the first entry of each record of a single request; nil if the database assigns the
+// numbers.
 func (s *shard) writing(requests []*request, places []int64) *writing {
 	w := &writing{shard: s}
 	here := s.homes.here()
@@ -122,7 +122,8 @@ func (w *writing) commit(ctx context.Context, c *pgx.Conn) (int64, error) {
 	return 0, err
 }
 
-// insert is commit without a transaction of its own, inside another one or for a single round trip.
+// insert writes everything in the caller's transaction and returns the number of entries. Without
+// one, the statements are sent together, which makes them a transaction.
 func (w *writing) insert(ctx context.Context, c *pgx.Conn) (n int64, err error) {
 	setting := postgres.SettingOf(c, func() string { return tenantsOf(w.parts...) })
 	act := setting.Needed()
@@ -166,7 +167,8 @@ func (w *writing) remember() {
 	}
 }
 
-// moved looks up the sessions' months, and reports whether any is new.
+// moved looks up the sessions' months, and reports whether any differs from the known month, so that
+// the write has to be retried there.
 func (w *writing) moved(ctx context.Context, c *pgx.Conn) (moved bool, err error) {
 	if err := postgres.ActsAs(ctx, c, tenantsOf(w.parts...)); err != nil {
 		return false, err
