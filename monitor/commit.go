@@ -53,7 +53,7 @@ func (m *Monitor) commit(ctx context.Context, s *seat, key keys, at time.Time, o
 		return nil, passed{}, err
 	}
 	if stale {
-		s.drop() // it holds what was erased
+		s.drop() // its state contains what was erased
 	}
 	return entries, passed{at: at}, nil
 }

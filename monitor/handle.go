@@ -125,7 +125,7 @@ func (m *Monitor) audit(ctx context.Context, from audit.Asker, c audit.Case) (o 
 }
 
 // verify asks the gates about a call while other events may write to the session, then judges the
-// call again with their answers. The wait is durable before anything outside learns of it.
+// call again with their answers. That the call waits for gates is durable before a gate is asked.
 func (m *Monitor) verify(ctx context.Context, s journal.Session, ev hook.Event, asking kernel.Asking, h kernel.Hearing) (written, error) {
 	request := asking.Request
 	if m.cfg.NewRequest != nil {

@@ -66,10 +66,10 @@ func (w *stopwatch) lap(sum *time.Duration) {
 
 // An Occupancy is how full a monitor is at one moment.
 type Occupancy struct {
-	Sessions int   // remembered or held
-	Bytes    int64 // what they take, approximately
+	Sessions int   // sessions in memory
+	Bytes    int64 // the memory that these sessions take, approximately
 	InFlight int   // events being worked on, or waiting for their session's turn
-	Waiters  int   // those who wait for a person's answer
+	Waiters  int   // callers of [Monitor.Await]
 }
 
 // Occupancy returns how full m is, in constant time under one lock.

@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A desk is the owner's own channel on this machine: it holds the codes of open questions until a
+// A desk is the owner's own channel on this machine: it keeps the codes of open questions until a
 // person at a terminal asks for them. Codes are in memory only; after a restart a question is asked
 // again.
 type desk struct {

@@ -40,8 +40,8 @@ func (d *Daemon) rulesChanged(s liverules.Status) {
 	}
 }
 
-// openSigned opens the signed rules, if service.yaml has keys for some. They are stored where the
-// journal is.
+// openSigned opens the signed rules, if service.yaml has keys for those of any tenant. They are
+// stored where the journal is.
 func (d *Daemon) openSigned(ctx context.Context) (err error) {
 	var tenants []string
 	for _, t := range append([]string{""}, d.opts.Service.TenantNames()...) {

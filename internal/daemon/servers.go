@@ -63,7 +63,8 @@ func (d *Daemon) listen(ctx context.Context) error {
 	return d.listenNetwork(ctx)
 }
 
-// processAt returns the process that holds a connection; zero if the system does not name it.
+// processAt returns the process at the other end of a connection; zero if the system does not name
+// it.
 func processAt(c net.Conn) int {
 	pid, _, err := peer.Of(peer.Unwrap(c))
 	if err != nil {
@@ -114,7 +115,8 @@ func localServer(name string, l net.Listener, h http.Handler, conn func(context.
 // unanswered logs why a hook got no answer, or only that it was not understood.
 func (d *Daemon) unanswered(err error) { d.opts.Log.Debug("a hook got no answer", "error", err) }
 
-// frameHandler answers one hook. The process that started the hook counts as an agent from now on.
+// frameHandler answers one hook. From now on the process that started the hook is guarded as an
+// agent.
 func (d *Daemon) frameHandler(conn net.Conn) hookframe.Handler {
 	return func(ctx context.Context, req hookframe.Request) (answer hookframe.Response) {
 		defer func() {

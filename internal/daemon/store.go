@@ -142,7 +142,7 @@ func orElse(d, usual time.Duration) time.Duration {
 	return d
 }
 
-// erased checks that a tombstone is one of ours.
+// erased checks that a tombstone was signed with a key of this journal.
 func (d *Daemon) erased(t journal.Tombstone) error {
 	return journal.CheckTombstone(d.proof.evidence.Keys, t)
 }

@@ -1,5 +1,5 @@
-// Package gates asks the gates outside about a call. A gate that answers after the agent had to be
-// told is heard once, when the same call is tried again.
+// Package gates asks gates, which are outside of the monitor, about a call. The answer of a gate
+// that comes too late for the agent can be used once, when the agent tries the same call again.
 package gates
 
 import (
@@ -23,13 +23,12 @@ const (
 
 // Options are what gates are asked with. All of them are required, unless there are no Verifiers.
 type Options struct {
-	// Verifiers are the gates that can be reached. One that the rules name and that is not among
-	// them gives no answer.
+	// Verifiers are the gates that can be reached. If the rules name another gate, it fails.
 	Verifiers []verify.Verifier
 	Now       func() time.Time
-	// Life ends all requests.
+	// Life ends all requests when it ends.
 	Life context.Context
-	// Join registers a request, and returns an error when no more may begin. Done ends it.
+	// Join registers a request, or returns an error if the monitor is closed. Done ends the request.
 	Join func() (done func(), err error)
 }
 

@@ -206,7 +206,7 @@ func named(list []strictjson.Member) (string, error) {
 	return name, nil
 }
 
-// replaced reports whether a text holds the replacement character. Readers differ in how they treat
+// replaced reports whether a text contains the replacement character. Readers differ in how they treat
 // invalid characters, so two names could become one.
 func replaced(s string) bool { return strings.ContainsRune(s, utf8.RuneError) }
 

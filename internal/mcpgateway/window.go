@@ -148,7 +148,7 @@ func (r *relay) askThere(ctx context.Context, ev hook.Event, asked hook.Reply) (
 		}
 		said, picked := readForm(m, *asked.Ask)
 		if said == "" {
-			return asked, nil // no answer: it stays open elsewhere
+			return asked, nil // no clear answer: the question stays open elsewhere
 		}
 		over() // the wait is over
 		given := shown

@@ -33,7 +33,7 @@ type Command struct {
 	// Skipped is called with lines that are no messages.
 	Skipped func(string)
 
-	// patience is maxDeaf unless a test sets less.
+	// Patience is how long the server may leave a message unread; zero for maxDeaf. Tests set less.
 	Patience time.Duration
 }
 

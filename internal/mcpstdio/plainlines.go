@@ -13,8 +13,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// The limits on a server's standard error: bytes a line, and bytes over a while. A program's trace
-// fits; a server that writes on and on must not fill a disk.
+// The limits on a server's standard error: bytes of a line, bytes at once, and bytes a second after
+// that. A program's trace fits; a server that keeps writing must not fill a disk.
 const (
 	maxSaidLine = 4 << 10
 	saidAtOnce  = 1 << 20
@@ -38,7 +38,7 @@ func newPlainLines(out io.Writer, now func() time.Time) *plainLines {
 	return &plainLines{out: out, now: now, pace: rate.NewLimiter(saidPace, saidAtOnce)}
 }
 
-// Write takes in the bytes. It never fails: a server must not end because its output is not read.
+// Write takes in the bytes. It never fails, so that a server does not end because of its output.
 func (p *plainLines) Write(said []byte) (int, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -34,7 +34,7 @@ type branches struct {
 	speakers map[peer.Process]*spoke
 	pending  map[floodmark.SessionID]branch
 	parents  map[floodmark.SessionID]floodmark.SessionID // of branches
-	// news holds, for each session, its branches that did something since it was last told.
+	// news has, for each session, the branches that did something since told last returned them.
 	news map[floodmark.SessionID][]floodmark.SessionID
 	full bool // there were more than can be followed
 	// gateways are the sessions of gateways, by the process that started them.
@@ -209,7 +209,7 @@ func (b *branches) ended(p peer.Process) bool {
 	return err != nil || now.Process != p
 }
 
-// told returns the branches of a session that did something since it was last told.
+// told returns the branches of a session that did something since told was last called for it.
 func (b *branches) told(session floodmark.SessionID) []floodmark.SessionID {
 	b.mu.Lock()
 	defer b.mu.Unlock()

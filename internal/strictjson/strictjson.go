@@ -1,5 +1,5 @@
-// Package strictjson takes JSON objects apart so that every reader reads the same in them, and joins them
-// again with what it does not know as it was.
+// Package strictjson splits JSON objects into their members, refuses objects that two readers could
+// read differently, and joins members again with each value as it was written.
 package strictjson
 
 import (
@@ -99,7 +99,7 @@ func skipValue(data []byte, i int) int {
 	return i
 }
 
-// distinct refuses an object with a key twice, or with a key that differs from a known one by case.
+// Distinct refuses an object with a key twice, or with a key that differs from a known one by case.
 func Distinct(data []byte, known ...string) error {
 	list, err := Members(data)
 	if err != nil {
@@ -150,7 +150,7 @@ func Value(list []Member, key string) json.RawMessage {
 	return nil
 }
 
-// With returns the object with one value replaced, or added at its end.
+// With returns the members of an object with one value replaced, or added at the end.
 func With(list []Member, key string, v json.RawMessage) []Member {
 	out := slices.Clone(list)
 	if i := slices.IndexFunc(out, func(m Member) bool { return m.Key == key }); i >= 0 {
@@ -160,7 +160,7 @@ func With(list []Member, key string, v json.RawMessage) []Member {
 	return append(out, Member{key, v})
 }
 
-// Without returns the object without a key.
+// Without returns the members of an object without a key.
 func Without(list []Member, key string) []Member {
 	return slices.DeleteFunc(slices.Clone(list), func(m Member) bool { return m.Key == key })
 }
@@ -181,7 +181,7 @@ func Object(list []Member) json.RawMessage {
 	return b.Bytes()
 }
 
-// quoted returns a string as JSON, without escapes for HTML.
+// Quote returns a string as JSON, without escapes for HTML.
 func Quote(s string) json.RawMessage {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -200,7 +200,7 @@ func Text(v json.RawMessage) (string, error) {
 	return s, err
 }
 
-// array returns the elements of a list, and false if the value is no list.
+// Array returns the elements of a list, and false if the value is no list.
 func Array(v json.RawMessage) ([]json.RawMessage, bool) {
 	if len(v) == 0 || v[0] != '[' {
 		return nil, false
@@ -212,5 +212,5 @@ func Array(v json.RawMessage) ([]json.RawMessage, bool) {
 	return list, true
 }
 
-// IsNull reports whether nothing is said.
+// IsNull reports whether a value is null or missing.
 func IsNull(v json.RawMessage) bool { return len(v) == 0 || string(v) == "null" }
