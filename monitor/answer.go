@@ -22,7 +22,7 @@ const Incidents floodmark.SessionID = "floodmark/incidents"
 const Files floodmark.SessionID = "floodmark/files"
 
 // CopyPrefix begins the names under which people see what laptops uploaded. No event may use such a
-// session name, so none hides behind a copy.
+// session name, so no other session looks like a copy.
 const CopyPrefix = "laptop/"
 
 // An Answered is the result of an owner's command.

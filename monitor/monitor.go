@@ -95,9 +95,9 @@ const (
 	maxPending       = 4096     // questions remembered for [Monitor.Pending]
 	maxIncidentBytes = 4096     // of an incident's text: it is a sentence
 	maxSnapshotBytes = 16 << 20 // a batch takes 64 MiB in all
-	largeSession     = 1 << 14  // sources from which on they are taken to be what is too large
-	maxAudits        = 3        // opinions asked on one call whose session keeps moving
-	maxVerifies      = 3        // and as many rounds of verifiers
+	largeSession     = 1 << 14  // sources from which on no other snapshot is tried after one that was too large
+	maxAudits        = 3        // opinions asked on one call while its session keeps changing
+	maxVerifies      = 3        // rounds of verifiers for one call while its session keeps changing
 	postingsAtOnce   = 512      // contents asked of the journal in one call
 )
 

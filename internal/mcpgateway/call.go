@@ -206,8 +206,8 @@ func named(list []strictjson.Member) (string, error) {
 	return name, nil
 }
 
-// replaced reports whether a text contains the replacement character. Readers differ in how they treat
-// invalid characters, so two names could become one.
+// replaced reports whether a text contains the replacement character. Readers differ in how they
+// treat invalid characters, so two names could become one.
 func replaced(s string) bool { return strings.ContainsRune(s, utf8.RuneError) }
 
 // readCall reads the call of a tool, and adds what the server has claimed about the tool.

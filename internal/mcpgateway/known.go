@@ -192,8 +192,8 @@ func (k *known) definitions() string {
 	return b.String()
 }
 
-// show keeps the text of a definition that the client is shown, unless it need not be told to the
-// monitor because the owner has accepted it.
+// show keeps the text of a definition for the monitor. If accepted, it drops the text, because the
+// owner has accepted the definition or the client is not shown it.
 func (k *known) show(name, body string, accepted bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

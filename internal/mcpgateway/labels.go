@@ -102,8 +102,8 @@ func lowest(list []string, promises ...string) string {
 	return t.String()
 }
 
-// hush returns the secrecy that words claim; empty if they say that everyone may read the result.
-// Any other word is the name of a reader, and means private.
+// hush returns the secrecy that words claim; empty if they say that everyone may read the result. A
+// word that is no level is the name of a reader, and means private.
 func hush(list []string) string {
 	s := floodmark.Public
 	for _, w := range list {

@@ -92,9 +92,9 @@ func (a *Asker) round(ctx context.Context) error {
 	return nil
 }
 
-// Open returns the questions as people see them, without codes. It leaves out questions that wait
-// for the end of quiet hours, and questions that have no text for people, such as those that only a
-// group here may answer.
+// Open returns the questions as people see them, without codes. Questions that only a group here may
+// answer are not among them. It also leaves out questions that wait for the end of quiet hours, and
+// questions without text for people.
 func (a *Asker) Open(ctx context.Context) ([]*wire.Question, error) {
 	all, err := a.node.Questions(ctx, byFleet)
 	if err != nil {
