@@ -6,9 +6,9 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// HasChoice reports whether the owner chose a setting by name: the value is the
-// word right before what is set, or one letter for it («read
-// permission» for permission «r» or «read»).
+// HasChoice reports whether the owner chose a value for a setting: the value is the word right
+// before the setting, or the first letter of that word («read permission» for permission «r» or
+// «read»).
 func (s *Stated) HasChoice(setting, value string) bool {
 	value = strings.ToLower(value)
 	for _, word := range s.beside[singular(strings.ToLower(setting))] {
@@ -19,7 +19,7 @@ func (s *Stated) HasChoice(setting, value string) bool {
 	return false
 }
 
-// addBeside notes which words stand right before each word: common ones choose
+// addBeside notes for each word which words are right before it, except common ones, which choose
 // nothing.
 func (s *Stated) addBeside(items []item) {
 	for i := 1; i < len(items); i++ {

@@ -12,13 +12,13 @@ type phrase struct {
 	joint      string // what joins it to the phrase before: «and», «,»
 }
 
-// phrases parts a message into pieces that each ask for one thing at most, so that
-// a verb licenses only what it stands with. It cuts at the ends of sentences and at
-// words that join clauses, never inside quotes: what is quoted is one value.
+// phrases cuts a message into phrases that each ask for at most one thing, so that a verb only
+// licenses what is in its phrase. It cuts at the ends of sentences, at commas and at words that join
+// clauses, but not inside quotes, because a quoted text is one value.
 func (g *grammar) phrases(text string) []phrase {
 	var list []phrase
 	next := phrase{sentence: true}
-	// Without a joint a new sentence begins.
+	// cut ends a phrase. Without a joint the next phrase begins a sentence.
 	cut := func(end, begin int, joint string) {
 		if strings.TrimSpace(text[next.start:end]) != "" {
 			next.end = end
@@ -68,7 +68,7 @@ func opens(text string, i int, r rune) rune {
 	return 0
 }
 
-// joint returns the word that joins clauses which a text begins with.
+// joint returns the word at the beginning of a text, if that word joins clauses.
 func (g *grammar) joint(text string) string {
 	for _, w := range g.Joints {
 		if len(text) > len(w) && text[len(w)] == ' ' && strings.EqualFold(text[:len(w)], w) {

@@ -36,7 +36,7 @@ func (r *Request) ActsFor() []string {
 	return senders
 }
 
-// sendersIn returns the addresses behind «from» and a message, from an item on.
+// sendersIn returns the addresses behind «from», after a word for a message, between two items.
 func (r *Request) sendersIn(at, end int) []string {
 	var senders []string
 	message := false
@@ -51,8 +51,7 @@ func (r *Request) sendersIn(at, end int) []string {
 	return senders
 }
 
-// endsWith reports whether nothing but marks follows an item, with this one
-// among them.
+// endsWith reports whether this mark is among the marks right behind an item.
 func (r *Request) endsWith(i int, mark string) bool {
 	rest := r.text[r.items[i].End:]
 	marks := rest[:len(rest)-len(strings.TrimLeft(rest, " .!?\"'`)”»"))]
@@ -60,7 +59,7 @@ func (r *Request) endsWith(i int, mark string) bool {
 }
 
 // actsAt returns where the thing to do is named, behind a verb such as «do»
-// or «follow», or -1. «do» may have been read as the opening.
+// or «follow», or -1. A «do» may be the word before, as part of the opening.
 func (r *Request) actsAt(verb, end int) int {
 	i := verb
 	if i < end && r.g.Doing.has(wordOf(r.items[i])) {

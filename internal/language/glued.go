@@ -6,9 +6,9 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// unglue parts two sentences between which the blank was forgotten: «on their
-// sites.Note that …». Only a word that begins a sentence and is no order may
-// follow: «don't use config.Send» stays one sentence.
+// unglue adds the blank that was forgotten between two sentences: «on their
+// sites.Note that …». It does so only before a word that often begins a sentence,
+// but never an order: «don't use config.Send» stays one sentence.
 func unglue(text string) string {
 	var b strings.Builder
 	from := 0
@@ -26,8 +26,8 @@ func unglue(text string) string {
 	return b.String()
 }
 
-// beginsSentence reports whether a text begins with a word, a blank behind it,
-// that stands at the beginning of a sentence and asks for nothing.
+// beginsSentence reports whether a text begins with a blank behind a word that often
+// begins a sentence and asks for nothing.
 func beginsSentence(text string) bool {
 	word, _, ok := strings.Cut(text[:min(len(text), maxBeginning)], " ")
 	return ok && tokens.InGroup("begins-sentence", word)

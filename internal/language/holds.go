@@ -8,22 +8,22 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// Whose says about whom a place is, by the owner's words.
+// Whose says whose personal data is in a place, by the owner's words.
 type Whose uint8
 
-// About whom a place can be.
+// Whose data it can be.
 const (
 	Nobodys Whose = iota // the owner did not say
 	Theirs               // «her address is in …»
 	Mine                 // «my account information is in …»
 )
 
-// maxHolding bounds the words between what a place holds and the place.
+// maxHolding bounds the words between the words for personal data and the place of the data.
 const maxHolding = 12
 
 // Holds returns whose personal data the owner said is in a file, or in the folder
 // of the file: «you can find my email in /home/ada/me.txt». Only then does a
-// label such as «email» in it say whose value it is.
+// label such as «email» in the file say whose email it is.
 func (l *Lexicon) Holds(said []string, place string) Whose {
 	g := l.grammar()
 	for _, text := range said {
@@ -40,7 +40,7 @@ func (l *Lexicon) Holds(said []string, place string) Whose {
 	return Nobodys
 }
 
-// within reports whether a place is a path or lies below it.
+// within reports whether a place is this folder or is below it.
 func within(folder, place string) bool {
 	folder = strings.TrimSuffix(folder, "/")
 	if len(folder) < 2 || folder[0] != '/' && folder[0] != '~' {
@@ -50,7 +50,7 @@ func within(folder, place string) bool {
 	return place == folder || strings.HasPrefix(place, folder+"/")
 }
 
-// holding reads back from a place for whose data is said to be in it.
+// holding looks back from a place for the words that say whose data is there.
 func (g *grammar) holding(items []item) Whose {
 	data, found := false, Nobodys
 	for i, it := range slices.Backward(items) {
@@ -74,7 +74,7 @@ func (g *grammar) holding(items []item) Whose {
 	return found
 }
 
-// denies reports whether a word may turn into its opposite what is said.
+// denies reports whether a word may turn what is said into its opposite.
 func (g *grammar) denies(word string) bool {
 	return g.Denies.has(word) || word == "not" || word == "no" || word == "except" || strings.HasSuffix(word, "n't")
 }

@@ -17,8 +17,8 @@ import (
 var wordFiles embed.FS
 
 // A Lexicon knows the words with which owners ask for something. It is
-// immutable and safe for use by many goroutines. Where there is none, nothing
-// is understood, so nothing is asked for.
+// immutable and safe for use by many goroutines. The nil Lexicon understands
+// nothing, so nothing is asked for.
 type Lexicon struct {
 	english func() *grammar
 	others  func() []*tongue
@@ -43,8 +43,8 @@ func NewLexicon() *Lexicon {
 	})}
 }
 
-// readWords reads a file of words. That one of ours cannot be read is our own
-// bug.
+// readWords reads a file of words. It panics if it cannot, because the files are
+// part of the program.
 func readWords(name string, into any) {
 	text, err := wordFiles.ReadFile(name)
 	if err == nil {
@@ -74,7 +74,8 @@ func (l *Lexicon) tongues() []*tongue {
 }
 
 // notEnglish reports whether a sentence has a word by which another language is
-// known. What looks English there is not: «Post», «Mail», «list».
+// recognised. Words in it that look English may be of that language: «Post»,
+// «Mail», «list».
 func (l *Lexicon) notEnglish(items []item) bool {
 	for i, it := range items {
 		word := plainWord(it)
@@ -101,11 +102,10 @@ func (l *Lexicon) month(word string) time.Month {
 	return 0
 }
 
-// Small reports whether a word is too common to name a field: it stands in
-// every sentence.
+// Small reports whether a word is too common to name a field.
 func (l *Lexicon) Small(word string) bool { return l.grammar().Small.has(word) }
 
-// Listed returns the fields in which services list what is their own.
+// Listed returns the fields in which services list what they have, such as channels.
 func (l *Lexicon) Listed() []string { return l.grammar().Listed }
 
 // Writers returns the fields in which services name those who wrote something.
@@ -155,7 +155,7 @@ type grammar struct {
 	Refers, Subjects, Spots                            set
 }
 
-// A set is a list of words in which one is looked up.
+// A set is a list of words that is made for looking up words.
 type set map[string]struct{}
 
 // UnmarshalYAML reads a list.

@@ -7,12 +7,12 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// This file holds how an English order is made; its words are in
+// This file says how an English order is made up. The words are in
 // words/en.yaml.
 
-// opening returns where the verb of an order must stand, if the phrase is one,
-// and whether it must end in «ing». A phrase that goes on from another may
-// begin with «to».
+// opening returns the index at which the verb must be if the phrase is an order,
+// and whether the verb must end in «ing». goesOn says that the phrase goes on from
+// another one, so that it may begin with «to».
 func (g *grammar) opening(items []item, goesOn bool) (at int, gerund bool) {
 	for at < len(items) {
 		n, ing := 1, gerund
@@ -35,8 +35,8 @@ func (g *grammar) opening(items []item, goesOn bool) (at int, gerund bool) {
 	return at, gerund
 }
 
-// opener returns how many items begin a request that goes on with a verb, and
-// whether that ends in «ing».
+// opener returns how many items are words with which people begin a request, such
+// as «could you», and whether the verb behind these words ends in «ing».
 func (g *grammar) opener(items []item) (n int, gerund bool) {
 	word := wordOf(items[0])
 	for _, words := range g.Openers {
@@ -95,7 +95,7 @@ func (g *grammar) nounAt(items []item, i int) bool {
 	return g.BeforeNoun.has(wordOf(items[i-1]))
 }
 
-// verbAt reports whether the plain form of a verb is one where it stands.
+// verbAt reports whether the plain form of a verb at an item is used as a verb.
 func (g *grammar) verbAt(items []item, i int) bool {
 	if i == 0 || items[i].apart {
 		return true
@@ -116,7 +116,7 @@ func (p *part) waits() bool {
 }
 
 // understood reports whether a sentence is made of orders and nothing else: each
-// phrase is one, begins one or goes on with one, and is read to its last word.
+// phrase is an order, or begins or continues one, and is read to its last word.
 // What is not understood may be a condition: «once I approve», «on Friday».
 func understood(parts []part) bool {
 	orders, direct := false, false
@@ -146,21 +146,21 @@ func understood(parts []part) bool {
 	return true
 }
 
-// An order reads what stands behind a verb: things and people, and how they
-// belong together. Only words that are listed may join them, so that a
-// condition, which needs another one, is not read.
+// An order reads the words behind a verb: things and people, and how they belong
+// together. Only listed words may join them. A condition needs other words, so it
+// is not read.
 type order struct {
 	*part
-	at, end int // the item, and where the one before ends
+	at, end int // the index of the item to read, and where the item before it ends
 	last    standing
 	direct  bool // nothing but the verb stands before: «send Bob the plan»
 	inside  bool // a clause inside was opened: «what you find»
-	place   bool // what was joined last may say on what terms: «in the event»
+	place   bool // the last word that joined may say on what terms: «in the event»
 	closes  bool // no order may follow: «ask me and», «how I write it and»
 	text    bool // what follows is a text
 }
 
-// A standing is what stands before a word of an order.
+// A standing says what kind of word is before a word of an order.
 type standing uint8
 
 const (
@@ -182,7 +182,8 @@ func (o *order) read() bool {
 	return true
 }
 
-// sign takes in what stands between an item and the one before.
+// sign reads the marks between an item and the one before. It returns false if it
+// does not understand them.
 func (o *order) sign(it item) bool {
 	if o.at == 0 {
 		return true
@@ -204,7 +205,7 @@ func (o *order) sign(it item) bool {
 	return true
 }
 
-// next takes in one item, and returns false if it is not understood there.
+// next reads one item. It returns false if it does not understand the item there.
 func (o *order) next(it item, word string) bool {
 	g, last := o.g, o.last
 	second := last == value && o.direct // the other object of the verb
@@ -254,14 +255,14 @@ func (g *grammar) isTime(it item) bool {
 	return day || clock || g.Times.has(word) || g.Months.of(word) != 0
 }
 
-// joins reports whether what stands before an item is complete: «that to», not
-// «that Ann wrote».
+// joins reports whether at an item nothing follows, or a word that joins a noun, so
+// that what is before it is complete: «that to», not «that Ann wrote».
 func (o *order) joins(at int) bool {
 	return at >= len(o.items) || o.g.Links.has(wordOf(o.items[at]))
 }
 
-// link takes in a word that joins a noun to what is before. Behind something
-// complete one that may say when must be followed by a time or a name.
+// link reads a word that joins a noun to what is before. If what is before is
+// complete and the word may say when, a time or a name must follow.
 func (o *order) link(word string) bool {
 	last, inside := o.last, o.inside
 	o.last, o.direct, o.inside, o.place = joined, false, false, o.g.Places.has(word)
@@ -303,8 +304,8 @@ func (o *order) noun(word string, last standing) bool {
 	return true
 }
 
-// negated reports whether a phrase says no to anything. The verbs of an order
-// are no part of it («stop the server» is one), nor is what is to be said.
+// negated reports whether a phrase says no to anything. It ignores the verbs of an
+// order («stop the server»), and what somebody is to be told.
 func (g *grammar) negated(items []item, verbs []int) bool {
 	for i, it := range items {
 		word := wordOf(it)
@@ -369,7 +370,8 @@ func (g *grammar) assent(items []item) (n int, strong bool) {
 	return plainMatch(items, g.AssentsWith), false
 }
 
-// plainMatch returns how many items spell the first of these that they spell.
+// plainMatch returns how many items spell an expression, the first in the list that
+// they spell; 0 if there is none.
 func plainMatch(items []item, list []string) int {
 	word := wordOf(items[0])
 	for _, words := range list {

@@ -7,13 +7,13 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// A sentence is one of a message, with what ends it.
+// A sentence holds the items of one sentence, and what ends it.
 type sentence struct {
 	items []item
-	end   string // what stands behind the last item
+	end   string // the text behind the last item, up to the next sentence
 }
 
-// sentences parts a message at what ends a sentence in any script.
+// sentences cuts a message at the signs that end a sentence in any script.
 func sentences(text string, items []item) []sentence {
 	var list []sentence
 	from := 0
@@ -33,8 +33,9 @@ func sentences(text string, items []item) []sentence {
 	return list
 }
 
-// quoteInner marks what stands in typographic quotes right behind a letter, as
-// Chinese writes them, as quoted. A single token in them stays a value.
+// quoteInner marks what is in typographic quotes as quoted, even if they are right
+// behind a letter, as in Chinese. A single token in them stays a value, unless it
+// is a word.
 func quoteInner(text string, items []item) []item {
 	items = slices.Clone(items)
 	for from := 0; ; {
@@ -57,8 +58,8 @@ func quoteInner(text string, items []item) []item {
 }
 
 // plainOrders returns the orders of a message that is in a language other than
-// English. One sentence is read in one language. If two could be meant, or one
-// sentence is not understood, there are none: it may be a condition.
+// English. Each sentence must be understood in exactly one language. If one is not,
+// there are no orders at all, because that sentence may be a condition.
 func (l *Lexicon) plainOrders(text string, items []item) []*Request {
 	items = quoteInner(text, items)
 	strong, weak := l.denied(items)
@@ -102,7 +103,7 @@ type reader struct {
 	begins  bool // a clause may begin here
 	told    bool // a colon was seen: what follows may be a text
 	waits   bool // the clause has no verb yet
-	last    int  // the item before
+	last    int  // the index of the item before; -1 if there is none
 }
 
 // read returns the clauses of a sentence, if each word of it is known.
@@ -124,8 +125,9 @@ func (t *tongue) read(text string, s sentence) ([]*Request, bool) {
 	return r.clauses, len(r.clauses) > 0 && !r.waits && r.ended()
 }
 
-// opener reads how a request begins that goes on with an infinitive, and
-// returns where that stands if it ends the sentence.
+// opener reads the words of a request before its infinitive. It returns the index
+// behind these words, and the index of the infinitive if that must end the
+// sentence, else -1.
 func (r *reader) opener() (from, final int) {
 	for _, words := range r.t.Openers {
 		n := 0
@@ -155,7 +157,7 @@ func (r *reader) opener() (from, final int) {
 	return 0, -1
 }
 
-// next takes in one item. It returns false if that is not understood.
+// next reads one item. It returns false if it does not understand the item.
 func (r *reader) next(i, final int) bool {
 	it, word := r.items[i], plainWord(r.items[i])
 	if r.last >= 0 {
@@ -200,7 +202,7 @@ func (r *reader) isVerb(word string) bool {
 	return len(r.t.senses[word]) > 0 || r.t.Reads.has(word) || len(r.t.Openers) > 0 && !r.t.Final && r.last >= 0 && len(r.clauses) == 0 && len(r.t.finals[word]) > 0
 }
 
-// verb begins a clause, or gives the one that was begun its verb.
+// verb begins a clause with a verb, or adds the verb to a clause that waits for one.
 func (r *reader) verb(i int, word string) bool {
 	senses := slices.Concat(r.t.senses[word], r.t.finals[word])
 	if r.waits {
@@ -225,8 +227,8 @@ func (r *reader) add(i int, senses []sense) {
 	r.clauses = append(r.clauses, &Request{tongue: r.t, text: r.text, items: r.items[i:], first: i, verbs: []int{0}, senses: senses})
 }
 
-// ended leaves what the verb of the last clause can mean by how it ends, and
-// reports whether it can mean anything.
+// ended drops the senses of the last clause's verb that do not fit how the clause
+// ends, and reports whether one is left.
 func (r *reader) ended() bool {
 	if len(r.clauses) == 0 {
 		return true
@@ -272,14 +274,15 @@ func (r *reader) ordinary(i int, word string) bool {
 	return false
 }
 
-// shouted reports whether a word is in capitals: then nothing tells a name from
-// any other word.
+// shouted reports whether a word is in capitals, so that a name looks like any
+// other word.
 func shouted(word string) bool {
 	return len(word) > 3 && strings.ToUpper(word) == word && !isHan(item{raw: word})
 }
 
-// timed reports whether a month, a number or an id is no day that cannot be
-// read. If one is said, the time must not count as left open.
+// timed reports whether a month, a number or an id is understood. It returns false
+// for what may be a day that cannot be read, because otherwise the owner would seem
+// to have left the time open.
 func (r *reader) timed(i int) bool {
 	it := r.items[i]
 	word := func(j int) string {
@@ -327,8 +330,8 @@ func (r *Request) plainAmount(i int) bool {
 	return true
 }
 
-// plainAim is the aim of a value in a plain order: the nearest word before it
-// that says so decides.
+// plainAim returns the aim of a value in a plain order. The nearest word before the
+// value that says something goes to it, or not, decides.
 func (r *Request) plainAim(sp span) aim {
 	listed, between := false, 0
 	verb := r.verbs[0]

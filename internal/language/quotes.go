@@ -6,8 +6,8 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// minRunWords is how many words of the owner's make a text theirs: fewer are found
-// in any message by chance.
+// minRunWords is how many words a text must have to be a quotation. Fewer words are
+// found in any message by chance.
 const minRunWords = 2
 
 // Quotes reports whether a text is, word for word, a part of what the owner
@@ -34,7 +34,7 @@ func Quotes(said []string, text string) bool {
 	return false
 }
 
-// edge reports whether no word goes on at a byte of normalised text.
+// edge reports whether the byte at an offset of normalised text is no part of a word.
 func edge(text string, at int) bool {
 	return at < 0 || at >= len(text) || text[at] < 0x80 && !tokens.IsAlnum(text[at])
 }

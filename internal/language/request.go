@@ -8,23 +8,23 @@ import (
 )
 
 // A Request is one clause of the owner's words: what it states, and what it
-// asks for. It raises trust, so it is read narrowly: a verb asks only in its
-// plain form and where an order stands, not as a noun («the last email»), not
-// in a report («what Ann shared»), not in a prohibition. What is not
-// understood asks for nothing.
+// asks for. It can raise trust, so it is read narrowly: a verb only asks in its
+// plain form and in the place of an order, not as a noun («the last email»), not
+// in a report («what Ann shared»), not in a prohibition. What is not understood
+// asks for nothing.
 type Request struct {
 	Stated
 	words   *Lexicon
 	g       *grammar
-	text    string // the whole message; the items stand in it
+	text    string // the whole message, in which the items have their offsets
 	items   []item
 	verbs   []int // the items that are verbs in the place of an order
 	negated bool
 	timed   bool // it says when it is to be done
 	// aside means that the clause only says when or instead of what.
 	aside bool
-	// tongue is set for a plain order in another language, with what its verb
-	// can mean and where in the sentence the items begin.
+	// tongue is the language of a plain order that is not English; senses is
+	// what its verb can mean; first is where in the sentence its items begin.
 	tongue *tongue
 	senses []sense
 	first  int
@@ -51,7 +51,7 @@ func (l *Lexicon) Requests(text string) []*Request {
 	return append(list, l.plainOrders(text, items)...)
 }
 
-// Licenses reports whether the clause asks for one of these things.
+// Licenses reports whether the clause asks for something with one of these verbs.
 func (r *Request) Licenses(verbs []string) bool {
 	if r.tongue != nil {
 		return r.meansOne(verbs)
@@ -62,15 +62,16 @@ func (r *Request) Licenses(verbs []string) bool {
 	return slices.ContainsFunc(r.verbs, func(at int) bool { return r.uses(at, verbs) })
 }
 
-// Timed reports whether the clause says when, be it when something is to be done
-// or when what it is about takes place.
+// Timed reports whether the clause names a time: of what is to be done, or of what
+// the clause is about.
 func (r *Request) Timed() bool { return r.timed }
 
-// Forbids reports whether the clause takes back or rules out one of these
-// things: «actually, don't send it». A clause about another person does not.
+// Forbids reports whether the clause takes back a request, or rules out something
+// with one of these verbs: «actually, don't send it». It is false for a clause about
+// another person.
 func (r *Request) Forbids(verbs []string) bool {
 	if r.denies {
-		return true // of what, is not understood
+		return true // it is not understood what is denied
 	}
 	if !r.negated || r.aside {
 		return false
@@ -151,9 +152,9 @@ type part struct {
 	items   []item
 	whole   string // the message
 	all     []item
-	first   int   // which of these is its first
+	first   int   // the index in all of its first item
 	verbs   []int // the items that are verbs in the place of an order
-	known   bool  // one of these is a verb people ask with
+	known   bool  // one of verbs is a word with which people ask
 	acts    bool  // there is a verb somewhere
 	opened  bool  // it only begins a request: «go ahead»
 	negated bool
@@ -162,7 +163,8 @@ type part struct {
 	defers  bool // it has the agent wait for the owner
 }
 
-// readParts reads the phrases of a message, each in the light of those before.
+// readParts reads the phrases of a message. How a phrase is read depends on the
+// phrases before it.
 func (l *Lexicon) readParts(text string, all []item) []part {
 	g := l.grammar()
 	var parts []part
@@ -191,9 +193,9 @@ func (l *Lexicon) readParts(text string, all []item) []part {
 	return parts
 }
 
-// dropDoubtful leaves no verb in a sentence that is not wholly understood, nor
-// in one to which the next only adds a condition, and none at all if the owner
-// wants to be asked.
+// dropDoubtful removes the verbs from a sentence that is not wholly understood. If
+// such a sentence begins as a condition, the verbs of the sentence before it are
+// removed, too. If the owner wants to be asked first, all verbs are removed.
 func (l *Lexicon) dropDoubtful(parts []part) {
 	for from, before := 0, 0; from < len(parts); {
 		to := from + 1
@@ -227,7 +229,7 @@ func itemsOf(parts []part) []item {
 	return last.all[parts[0].first : last.first+len(last.items)]
 }
 
-// together returns the phrases of each clause: one that acts begins another.
+// together groups phrases into clauses. A phrase with a verb begins a new clause.
 func together(parts []part) [][]part {
 	var clauses [][]part
 	for i, p := range parts {
@@ -255,7 +257,7 @@ func (p *part) read() {
 	p.defers = p.waits()
 }
 
-// addVerb takes in the verb an order begins with, and one that goes with it:
+// addVerb adds the verb with which an order begins, and a second one behind «or»:
 // «sign or send it».
 func (p *part) addVerb(at int, gerund bool) {
 	word := wordOf(p.items[at])
@@ -263,7 +265,7 @@ func (p *part) addVerb(at int, gerund bool) {
 		return
 	}
 	if !p.g.Asks.has(word) && (tokens.Common(word) || p.items[at].Kind == tokens.Name && !p.sentence || p.joint == ",") {
-		return // a verb of a custom catalog is not taken for granted
+		return // it may be a verb of a custom catalog, but here it may as well be another word
 	}
 	p.verbs = append(p.verbs, at)
 	p.known = p.known || p.g.Asks.has(word)

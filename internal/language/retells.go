@@ -14,8 +14,8 @@ const (
 
 // Retells reports whether a text is made only of the owner's words and of small
 // words that say nothing by themselves: «reply that you've seen my mug in the
-// kitchen» and «Hi Ann, I've seen your mug in the kitchen». It has no word of
-// others, no number of theirs and nothing that denies what the owner said.
+// kitchen» and «Hi Ann, I've seen your mug in the kitchen». So the text has no word
+// or number of others, and nothing that denies what the owner said.
 func (l *Lexicon) Retells(said []string, text string) bool {
 	his, small := set{}, l.grammar().Retells
 	for _, s := range said {
@@ -47,8 +47,8 @@ func (l *Lexicon) Retells(said []string, text string) bool {
 
 func isWord(it item) bool { return it.Kind == tokens.Word || it.Kind == tokens.Name }
 
-// retold is a token in the form in which it is compared. A name may be called
-// with «@».
+// retold returns a token in the form in which it is compared, without an «@» before
+// a name.
 func retold(it item) string {
 	if isWord(it) {
 		return strings.ToLower(it.Folded)

@@ -17,30 +17,30 @@ import (
 // person types; a long paste is a source of its own and does not come here.
 const maxStatedBytes = 256 << 10
 
-// The number of words a name may have. A single word is only a name if it
-// begins with a capital letter.
+// maxNameWords is how many words a name may have. A single word is a name only if
+// it begins with a capital letter.
 const maxNameWords = 8
 
 // Stated is what the owner typed, ready for strict matching: the only
 // reason to raise trust. The zero value is ready. It is rebuilt from facts and
 // never written down.
 //
-// A planted look-alike must not profit from what the owner said, so nothing
-// matches but a whole token as it was typed. Tokens inside a quoted string of
-// several words do not count by themselves: it may be the title of a text by
+// A planted look-alike must not profit from what the owner said, so only whole
+// tokens match, as they were typed. Tokens inside a quoted string of several words
+// do not match by themselves, because the string may be the title of a text by
 // others.
 type Stated struct {
 	tokens  map[statedToken]struct{}
 	quoted  map[string]struct{}
 	names   map[string]struct{}
 	hosts   map[string]struct{}       // of the URLs
-	words   map[string]struct{}       // in lower case, quoted ones aside
-	beside  map[string][]string       // the words right before one, both in lower case
+	words   map[string]struct{}       // in lower case, without quoted words
+	beside  map[string][]string       // for each word the words right before it, all in lower case
 	numbers map[string][]statedNumber // by plain form
 }
 
-// A statedToken is a token in its strict form. The same characters can be two
-// kinds of thing, and then they are not the same thing.
+// A statedToken is a token in its strict form. The same characters can be tokens of
+// two kinds, which are different tokens.
 type statedToken struct {
 	kind tokens.TokenKind
 	form string
@@ -53,12 +53,12 @@ type item struct {
 	inner bool // inside a quoted string of several tokens
 	clean bool // nothing is attached to it on either side
 	apart bool // more than blanks stand between it and the one before
-	label bool // a colon or an equals sign stands between: «amount: 50»
+	label bool // a colon or an equals sign is before it: «amount: 50»
 	// sentence means that a new sentence or line began before it.
 	sentence bool
 }
 
-// Add takes in a message of the owner.
+// Add adds a message of the owner.
 func (s *Stated) Add(text string) {
 	s.take(readItems(typed(text)))
 }
@@ -110,8 +110,8 @@ func (s *Stated) addItem(items []item, i int, it item) {
 	}
 }
 
-// HasHost reports whether the owner named a host: by itself, or in a URL. It
-// says where one may look, not what may be sent there.
+// HasHost reports whether the owner named a host: by itself, or in a URL. That only
+// means that the agent may read there, not that it may send something there.
 func (s *Stated) HasHost(host string) bool {
 	host = strings.ToLower(host)
 	_, ok := s.hosts[host]
@@ -149,7 +149,7 @@ func (s *Stated) Has(value string, kind hook.LeafKind, role string) bool {
 	return s.hasToken(value)
 }
 
-// maxGiven bounds the numbers and names that are given back.
+// maxGiven bounds what [Stated.Numbers] and [Stated.Names] return.
 const maxGiven = 16
 
 // Numbers returns the numbers the owner typed, in order.
@@ -163,7 +163,7 @@ func (s *Stated) Numbers() []float64 {
 	return list
 }
 
-// Names returns the single words with a capital letter that are no common ones.
+// Names returns the names that consist of a single word, except very short ones.
 func (s *Stated) Names() []string {
 	var list []string
 	for _, name := range slices.Sorted(maps.Keys(s.names)) {
@@ -289,8 +289,8 @@ func readItems(text string) []item {
 	return items
 }
 
-// follow says what stands between an item and the one before it. What stands
-// between a quote and the first token inside is nothing.
+// follow notes what is between an item and the one before it. An item with nothing
+// between, such as the first token inside quotes, is apart.
 func (it *item) follow(text string, before []item) {
 	it.apart = true
 	if len(before) == 0 || before[len(before)-1].End >= it.Start {
@@ -342,9 +342,9 @@ func cleanAfter(after string, kind tokens.TokenKind, bold bool) bool {
 	return size == 0 || unicode.IsSpace(r) || (r >= utf8.RuneSelf && isSymbol(r, "\"'.,-"))
 }
 
-// isSymbol reports whether r, which is not ASCII, ends a token: an emoji, a
-// typographic quote, but no letter, nothing invisible, and no look-alike of
-// plain characters other than these.
+// isSymbol reports whether r, which is not ASCII, ends a token: an emoji or a
+// typographic quote does, but no letter or digit, nothing invisible, and no
+// look-alike of an ASCII character except those in plain.
 func isSymbol(r rune, plain string) bool {
 	if r == utf8.RuneError || lookalike.Invisible(r) || unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
 		return false

@@ -63,8 +63,8 @@ func (s *Stated) addNumber(items []item, i int, raw string) {
 // maxUnparted bounds the characters beside a number that may say what it is.
 const maxUnparted = 6
 
-// unparted returns the characters from an item on, in one direction, between
-// which there is nothing.
+// unparted returns the Chinese characters that follow an item without a gap, in one
+// direction, and the item itself.
 func unparted(items []item, i, step int) string {
 	run := items[i].raw
 	for n := 1; n < maxUnparted; n++ {
@@ -81,8 +81,8 @@ func unparted(items []item, i, step int) string {
 	return run
 }
 
-// touches reports whether the characters beside a number begin or end with a
-// word of a group, where words are not parted by blanks.
+// touches reports whether the characters beside a number begin or end with a word
+// of a group that is in a script without blanks.
 func touches(group, run string) bool {
 	for w := range tokens.GroupWords(group) {
 		if w[0] >= utf8.RuneSelf && (strings.HasSuffix(run, w) || strings.HasPrefix(strings.TrimPrefix(run, "的"), w)) {
@@ -155,7 +155,8 @@ func splitCamel(s string) string {
 	return b.String()
 }
 
-// names reports whether a neighbouring word names one of the role's words.
+// names reports whether a neighbouring word is one of the role's words, or is in the
+// same group as one of them.
 func names(words []string, neighbour string) bool {
 	for _, w := range words {
 		if w == neighbour {

@@ -6,8 +6,8 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// addNames takes in the names of a message: every run of words with a capital
-// letter, and every run of words that are not common, each as long as it goes.
+// addNames adds the names of a message: every longest run of words with a capital
+// letter, and every longest run of words that are not common.
 func (s *Stated) addNames(items []item) {
 	var run []item
 	flush := func() {
@@ -37,7 +37,7 @@ func joinsNames(items []item, i int) bool {
 	return i > 0 && i+1 < len(items) && items[i-1].Kind == tokens.Name && items[i+1].Kind == tokens.Name && !items[i+1].apart
 }
 
-// addRun takes in one run as a whole, and the runs of names in it.
+// addRun adds one run as a whole, and the runs of words with a capital letter in it.
 func (s *Stated) addRun(run []item) {
 	if len(run) >= 2 {
 		s.addName(run)

@@ -8,9 +8,9 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// HasAsTarget is [Stated.Has] for a value that says where something goes: it
-// must stand where the clause says so. In «forward the complaint from A to B»
-// A is named, and is not where it goes.
+// HasAsTarget reports whether the clause states a value as a target, to which
+// something goes. In «forward the complaint from A to B» A is stated, but only B
+// is a target.
 func (r *Request) HasAsTarget(value string, kind hook.LeafKind, role string) bool {
 	if !r.Has(value, kind, role) {
 		return false
@@ -31,8 +31,8 @@ func (r *Request) HasAsTarget(value string, kind hook.LeafKind, role string) boo
 	return weak && !r.aimsElsewhere(value)
 }
 
-// HasAsAmount is [Stated.Has] for a number that says how much: not what it is
-// taken from or compared with, as in «50 of the 9000».
+// HasAsAmount reports whether the clause states a number as an amount, and not as
+// what an amount is taken from or compared with: «50 of the 9000».
 func (r *Request) HasAsAmount(value string, kind hook.LeafKind, role string) bool {
 	if !r.Has(value, kind, role) {
 		return false
@@ -44,7 +44,7 @@ func (r *Request) HasAsAmount(value string, kind hook.LeafKind, role string) boo
 	return len(spans) == 0 || slices.ContainsFunc(spans, func(s span) bool { return r.isAmount(s.from) })
 }
 
-// aimOf is the aim of a value in the language of the clause.
+// aimOf returns the aim of a value in the language of the clause.
 func (r *Request) aimOf(s span) aim {
 	if r.tongue != nil {
 		return r.plainAim(s)
@@ -106,8 +106,8 @@ func spells(items []item, words []string) bool {
 	return true
 }
 
-// aim looks back from a value for what it is to the verb: the nearest word
-// that says so decides.
+// aim looks back from a value for a word that says whether something goes to the
+// value. The nearest such word decides.
 func (r *Request) aim(s span) aim {
 	if r.possessive(s.to-1) && !r.ownsTarget(s.to) {
 		return notAimed
@@ -170,8 +170,8 @@ func (r *Request) aim(s span) aim {
 // old friend from school»
 const maxBetween = 6
 
-// direct is the aim of a value right behind the verb: «email A the plan», but
-// «forward A's mail to B» and «forward the A mail to B».
+// direct returns the aim of a value right behind the verb. «email A the plan» is for
+// A, but not «forward A's mail to B» and «forward the A mail to B».
 func (r *Request) direct(s span, listed bool) aim {
 	switch {
 	case r.possessive(s.to - 1):
@@ -193,10 +193,10 @@ func (r *Request) isSent(at int) bool {
 	return at+1 < len(r.items) && wordOf(r.items[at]) == "to" && !r.g.Asks.has(wordOf(r.items[at+1]))
 }
 
-// outer is the aim of a value behind a preposition, unless that belongs to
-// something inside the clause which the agent does not do: «what Ann shared
-// with Bob», «the mail I sent to Bob», «tell Ann to write to Bob», but «what
-// you find to Bob».
+// outer returns the aim a of a value behind a preposition. It returns notAimed if
+// the preposition belongs to something in the clause that the agent does not do:
+// «what Ann shared with Bob», «the mail I sent to Bob», «tell Ann to write to Bob»,
+// but not «what you find to Bob».
 func (r *Request) outer(j int, a aim) aim {
 	about := false
 	for i := j - 1; i >= 0 && !r.items[i+1].sentence && !slices.Contains(r.verbs, i); i-- {
@@ -217,7 +217,7 @@ func (r *Request) outer(j int, a aim) aim {
 	return a
 }
 
-// called is the aim of a value that is said to be an address: «her address is
+// called returns the aim of a value that is said to be an address: «her address is
 // A», «recipient: A».
 func (r *Request) called(j int) aim {
 	for ; j >= 0; j-- {
@@ -259,7 +259,8 @@ func (r *Request) aimsElsewhere(value string) bool {
 	return false
 }
 
-// isAmount looks back from a number for what it is.
+// isAmount looks back from a number for a word that says that it is no amount. It
+// returns true if there is none.
 func (r *Request) isAmount(i int) bool {
 	for j := i - 1; j >= max(0, i-4) && !r.items[j+1].sentence; j-- {
 		switch word := wordOf(r.items[j]); {
@@ -283,7 +284,8 @@ func (r *Request) possessive(i int) bool {
 	return strings.HasPrefix(rest, "'s") || strings.HasPrefix(rest, "’s")
 }
 
-// ownsTarget reports whether what stands at an item goes to its owner.
+// ownsTarget reports whether something that goes to the thing at an item goes to the
+// owner of that thing: «Bob's inbox».
 func (r *Request) ownsTarget(i int) bool {
 	return i < len(r.items) && r.g.OwnsTarget.has(wordOf(r.items[i]))
 }
@@ -316,7 +318,7 @@ type relating uint8
 
 const (
 	relatesNothing relating = iota
-	relatesAway             // it comes from there, or is about it
+	relatesAway             // something comes from the value, or is about it
 	relatesLoosely
 	relatesTo
 )

@@ -15,10 +15,11 @@ const (
 	maxTitle      = 128 // as long as a field of a record may be
 )
 
-// Titles returns all that a message may call something by: what it has in
-// quotes, and every run of up to six words that neither begins nor ends with a
-// common one and has something of a name: plain words are in every message, and
-// an attacker could call a record by them. Longer runs come before the shorter ones inside them.
+// Titles returns all names that a message may use for something: every quoted
+// string, and every run of up to six words that neither begins nor ends with a
+// common word and has one that is not plain, see [hasName]. Plain words are in every
+// message, so an attacker could give a record a name made of them. Longer runs come
+// before the shorter ones inside them.
 func (l *Lexicon) Titles(text string) []string {
 	text = typed(text)
 	items := readItems(text)
@@ -58,9 +59,9 @@ func titleEdge(it item) bool {
 }
 
 // hasName reports whether one of the items from i to end is no plain word: a
-// number, the name of a file, or a capital letter that no sentence begins with.
-// Where the message is not all English, a capital letter is nothing of a name: in
-// German every noun has one.
+// number, the name of a file, or a word with a capital letter inside a sentence.
+// capitals is false for a message that is not all English: a capital letter says
+// nothing there, because in German every noun has one.
 func hasName(items []item, i, end int, capitals bool) bool {
 	for k := i; k < end; k++ {
 		if it := items[k]; it.Kind != tokens.Word && (it.Kind != tokens.Name || capitals && k > 0 && !it.sentence) {
@@ -107,10 +108,10 @@ func Words(text string) (words []string, all bool) {
 	return words, true
 }
 
-// minWordLike is the length from which the beginning of a word is enough.
+// minWordLike is how long a word must be to match the words that begin with it.
 const minWordLike = 4
 
-// WordsLike returns the words of the owner's that are a word, or begin with it if it is not short.
+// WordsLike returns the owner's words that are this word or, if it is not short, begin with it.
 func (s *Stated) WordsLike(word string) []string {
 	var list []string
 	for _, have := range slices.Sorted(maps.Keys(s.words)) {
@@ -127,8 +128,8 @@ func (s *Stated) HasWordLike(word string) bool {
 	return len(s.WordsLike(word)) > 0 || s.HasWord(word+"s")
 }
 
-// Beginnings returns with what a clause says that the name of something begins:
-// «the channel starting with Garden».
+// Beginnings returns the words with which a name begins, as the clause says: «the
+// channel starting with Garden».
 func (r *Request) Beginnings() []string {
 	var starts []string
 	for i := 0; i+2 < len(r.items); i++ {
@@ -143,12 +144,12 @@ func (r *Request) Beginnings() []string {
 // where.
 type Reading struct {
 	Names []string // whom or what it calls by name behind «article», «website»
-	One   bool     // it speaks of one
+	One   bool     // it speaks of a single link
 }
 
 // Reads returns which links the clause asks to read: «summarise the article that
-// Ann posted in "garden"». There is none if the clause does not say that it was
-// put where the agent finds it.
+// Ann posted in "garden"». It returns false if the clause does not say that somebody
+// posted the link.
 func (r *Request) Reads() (Reading, bool) {
 	if !r.Licenses(r.g.Reading) {
 		return Reading{}, false
@@ -168,7 +169,7 @@ func (r *Request) Reads() (Reading, bool) {
 	return Reading{}, false
 }
 
-// each reports whether what stands at an item is said to be more than one.
+// each reports whether the word before an item says that there may be several, as in «every link».
 func (r *Request) each(i int) bool {
 	return i > 0 && (wordOf(r.items[i-1]) == "every" || wordOf(r.items[i-1]) == "each" || wordOf(r.items[i-1]) == "any")
 }

@@ -7,14 +7,14 @@ import (
 )
 
 // A tongue is a language other than English, of which little is understood:
-// plain orders, and nothing else. A sentence in which a single word is not
-// known asks for nothing, so what was not thought of costs a question.
+// plain orders, and nothing else. A sentence with an unknown word asks for
+// nothing, so a word that is missing here costs a question.
 type tongue struct {
 	// Verbs are orders by what they mean in English: «schicke», or «lade+ein»
-	// where a part of the verb stands at the end.
+	// if a part of the verb is at the end of the clause.
 	Verbs map[string][]string
-	// Infinitives are the same verbs behind an opener; Final says that they end
-	// the sentence.
+	// Infinitives are the same verbs behind an opener. Final says that they are at
+	// the end of the sentence.
 	Infinitives map[string][]string
 	Final       bool
 	Openers     []string
@@ -28,13 +28,13 @@ type tongue struct {
 	Small, Nouns    set
 	// Days are words behind which a number is that of a day.
 	Days set
-	// Bars are words that are no names and no nouns where they look like one:
-	// of days, of hours, of what something depends on.
+	// Bars are words that look like a name or a noun but are for days, hours or
+	// conditions. A sentence with one of them is not understood.
 	Bars set
-	// Named are things beside which their name stands.
+	// Named are words for things that have their name right beside them.
 	Named set
-	// Denies say no in every sentence, DeniesToo only where the rest is of this
-	// language.
+	// Denies are words that say no in every sentence. DeniesToo say no only in a
+	// sentence of this language.
 	Denies    set
 	DeniesToo set `yaml:"deniesToo"`
 	// Marks are words by which a sentence is known not to be English.
@@ -43,7 +43,7 @@ type tongue struct {
 	Months         months
 
 	senses, finals map[string][]sense
-	longest        int // of the words that are not written apart, in characters
+	longest        int // characters of the longest Chinese word; 0 if there is none
 }
 
 // A sense is what a form of a verb means.
@@ -94,8 +94,8 @@ func (t *tongue) role(word string) bool {
 	return t.To.has(word) || t.Loose.has(word) || t.Away.has(word)
 }
 
-// plainWord returns a word as the lists have it, or nothing. Accents count: in
-// Spanish they tell an order from a report.
+// plainWord returns a word in the form of the lists; empty for what is no word. It
+// keeps accents, because in Spanish they distinguish an order from a report.
 func plainWord(it item) string {
 	if !isWordItem(it) {
 		return ""
@@ -110,8 +110,8 @@ func isHan(it item) bool {
 	return false
 }
 
-// denied reports whether anything in a message says no, in any language: by a
-// word that means nothing else, or by one that does in another language.
+// denied reports whether anything in a message says no, in any language: strong by
+// one of [tongue.Denies], weak by one of [tongue.DeniesToo] or in English.
 func (l *Lexicon) denied(items []item) (strong, weak bool) {
 	for _, t := range l.tongues() {
 		for _, it := range t.segment(items) {

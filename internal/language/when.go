@@ -9,15 +9,14 @@ import (
 	"github.com/floodmark/floodmark/internal/tokens"
 )
 
-// When is what the owner said about time: the days, the hours, and whether
-// anything at all. It is read narrowly, as all that raises trust: «soon» and
-// «next week» name no day.
+// When holds the days and hours that the owner named. They are read narrowly,
+// because they can raise trust: «soon» and «next week» name no day.
 type When struct {
 	days   []day
 	clocks []int // minutes since midnight
 }
 
-// A day is a date. The year is 0 where it was not said.
+// A day is a date. The year is 0 if it was not said.
 type day struct {
 	year  int
 	month time.Month
@@ -27,8 +26,8 @@ type day struct {
 // maxTimes bounds how many days and hours are kept of one turn.
 const maxTimes = 32
 
-// latest is how long after an hour that was named something may still begin or
-// end on the same day: «at 10:00 for an hour» ends at 11:00.
+// latest is how many minutes after a named hour a value may be: «at 10:00 for an
+// hour» ends at 11:00.
 const latest = 12 * 60
 
 // ReadWhen reads what messages say about time. What stands inside quotes may
@@ -77,7 +76,7 @@ func (w *When) hasDay(at time.Time) bool {
 	return false
 }
 
-// timeWords are the words of a message in lower case, without what is quoted.
+// timeWords returns the words of a message in lower case, without what is quoted.
 func timeWords(items []item) []string {
 	var words []string
 	for _, it := range items {
