@@ -83,7 +83,7 @@ func TestNoNameIsNoTool(t *testing.T) {
 	}
 }
 
-// A pattern for homes says nothing of what lies elsewhere.
+// A pattern for homes does not match paths elsewhere.
 func TestPathsInHomes(t *testing.T) {
 	c := New([]*File{parse(t, "paths:\n  secret: ['~/**']\n")}, shipped(t))
 	for path, want := range map[string]PathKind{"/srv/x": Elsewhere, "~/x": Secret, "~": Secret} {

@@ -102,7 +102,7 @@ func TestLinesAreTheSumOfTheirParts(t *testing.T) {
 	}
 }
 
-// The worse of two entries counts when only the shorter one knows an option.
+// If only the shorter of two entries knows an option, the worse one is taken.
 func TestUnknownOptionOfALongerEntry(t *testing.T) {
 	u := shell(t, shipped(t), "gog gmail search --delete-all x")
 	if !slices.Contains(u.Effects, send) || !slices.Contains(u.Effects, fetch) {
@@ -124,7 +124,7 @@ commands:
 	}
 }
 
-// A value behind «=» is an operand like any other.
+// A value after «=» is an operand like any other.
 func TestValuesOfOptions(t *testing.T) {
 	c := New([]*File{parse(t, `
 agent: pi
@@ -266,7 +266,7 @@ func TestArgumentsThatBendACommand(t *testing.T) {
 	}
 }
 
-// Several commands, or the words of one, are examined like one, and count as arbitrary code.
+// Several commands, or the words of one, are examined like one, and are treated as arbitrary code.
 func TestSeveralCommands(t *testing.T) {
 	c := New([]*File{parse(t, `
 agent: pi
@@ -295,7 +295,7 @@ tools:
 	if u := words("tee", "AGENTS.md"); !u.Instructs {
 		t.Errorf("words that write: %v", u.Effects)
 	}
-	// The first folder counts.
+	// The first folder is taken.
 	u := c.Classify(builtin("pi", "bash"), args("in", "/srv/app/.codex", "log", "/srv", "command", "rm hooks.json"), nil, here())
 	if !u.SelfProtected {
 		t.Errorf("in the first folder: %v", u.Effects)
@@ -330,7 +330,7 @@ tools:
 	}
 }
 
-// The understood part of a line counts, even if the rest is not understood.
+// What is understood of a line is kept, even if the rest is not understood.
 func TestAdminInWhatIsNotUnderstood(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]bool{"passwd x; $y": true, "git config core.pager x && git log": true, "ls; $y": false} {

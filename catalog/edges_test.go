@@ -39,7 +39,7 @@ func TestSimpleSpaces(t *testing.T) {
 	}
 }
 
-// How many words and which characters a shell takes literally.
+// A shell takes only so many words and only these characters literally.
 func TestPlainWords(t *testing.T) {
 	for word, want := range map[string]bool{
 		"a": true, "z": true, "A": true, "Z": true, "0": true, "9": true, "-_./=:,@+": true, "~": true, "~/a": true, "~/": true,

@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// oneTool is a catalog with one tool of pi, called t.
+// oneTool returns a catalog with one tool of pi, called t.
 func oneTool(t *testing.T, body string) *Catalog {
 	t.Helper()
 	return New([]*File{parse(t, "agent: pi\npaths: {secret: [\"**/key\"], instructs: [\"**/AGENTS.md\"], selfProtected: [\"**/.mon/conf\"], foreign: [\"/tmp/**\", \"**/vendor/**\"]}\n"+
@@ -84,7 +84,7 @@ func fitCases(word, host, path, command, given *test) []fitCase {
 	}
 }
 
-// How far each kind of test fits: a case that fits partly may only tighten.
+// Each kind of test fits wholly, partly or never. A case that fits partly may only tighten.
 func TestHowFarATestHolds(t *testing.T) {
 	var globs []glob
 	for _, text := range []string{"/srv/**", "~/Docs/**", "**/x.Txt"} {
@@ -143,7 +143,7 @@ func TestOrderOfCases(t *testing.T) {
 	}
 }
 
-// Each claim of a server tightens exactly what it speaks of.
+// Each claim of a server tightens exactly what it is about.
 func TestHintsOnEachEffect(t *testing.T) {
 	yes, no := true, false
 	for _, tc := range []struct {

@@ -50,7 +50,7 @@ func TestPossibleEffects(t *testing.T) {
 	}
 }
 
-// Of two files the first counts, for names and for prefixes of the same length.
+// Of two files the first takes precedence, for names and for prefixes of the same length.
 func TestEarlierFilesCount(t *testing.T) {
 	file := func(effect string) *File {
 		return parse(t, "agent: pi\ntools: [{tool: [x, \"y*\"], effect: "+effect+", returns: {trust: local, secrecy: public}}]")
@@ -99,7 +99,7 @@ func TestReturnsByPathAndCase(t *testing.T) {
 			t.Errorf("%s %s: %v %v %v, want %v", tc.path, tc.mode, u.Returns, u.ByPath, u.Location, tc)
 		}
 	}
-	// Without a path, the folder the agent works in is what is read.
+	// If a call has no path, it reads the folder the agent works in.
 	if u := c.Classify(builtin("pi", "t"), nil, nil, here()); u.Location != InProject || u.Place != "/home/u/work/app" || u.PathKind != InProject {
 		t.Errorf("no path: %+v", u)
 	}

@@ -158,7 +158,7 @@ func TestEdits(t *testing.T) {
 			t.Errorf("%.9q %.9q: %d, want %d", tc.a, tc.b, got, tc.want)
 		}
 	}
-	// Half of the letters may be wrong, not more; of equals the first counts.
+	// Half of the letters may be wrong, not more. Of words equally near, the first is taken.
 	for word, want := range map[string]string{
 		"abxx": `did you mean "abcd"?`, "axxx": "the key can be: abcd, abce", "abc": `did you mean "abcd"?`, "ABCE": `did you mean "abce"?`,
 	} {

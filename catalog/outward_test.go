@@ -20,7 +20,7 @@ func TestOutward(t *testing.T) {
 	}
 }
 
-// A folder that is deleted with its content, and that no build recreates.
+// A folder that no build recreates is found if it is deleted with its content.
 func TestWipes(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string][]string{

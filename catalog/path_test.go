@@ -200,7 +200,7 @@ func TestPathInItself(t *testing.T) {
 	}
 }
 
-// Nothing is no path, and folders of the system hold what is protected there.
+// An empty text is no path, and folders of the system contain what is protected there.
 func TestEdgesOfPaths(t *testing.T) {
 	c := shipped(t)
 	if u := c.Classify(builtin("pi", "write"), args("path", "", "content", "x"), nil, here()); u.Location != NoPath || u.Place != "" {

@@ -131,7 +131,7 @@ func TestShellWritesAnInstructionFile(t *testing.T) {
 	}
 }
 
-// A line too long to look through counts as the worst.
+// A line too long to look through is treated as the worst case.
 func TestShellLimits(t *testing.T) {
 	c := shipped(t)
 	pad := func(n int) string { return "echo '" + strings.Repeat("x", n-7) + "'" }

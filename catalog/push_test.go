@@ -62,7 +62,8 @@ func TestPushes(t *testing.T) {
 	}
 }
 
-// A push beside what deletes or changes something else: both can be done one after the other.
+// A push in a line that also deletes or changes something else: both can be done one after the
+// other.
 func TestPushesToo(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]bool{
@@ -130,7 +131,7 @@ func TestPushesOfSomethingElse(t *testing.T) {
 	}
 }
 
-// The branch is told where the line does not check it out.
+// The branch is known if the line does not check it out.
 func TestBranchOfAPush(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]string{

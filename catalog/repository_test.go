@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// A call says in which folders git works, also when another program starts it.
+// The folders in which git works are known from a call, also if another program starts git.
 func TestWhereGitWorks(t *testing.T) {
 	t.Parallel()
 	c, err := catalog.Shipped()

@@ -54,8 +54,8 @@ tools:
 	}
 }
 
-// Only a word that a case lists for a flag selects; any other value remains an argument whose
-// origin counts.
+// Only a word that a case lists for a flag selects. Any other value remains an argument whose
+// origin matters.
 func TestSelectors(t *testing.T) {
 	c := New([]*File{parse(t, `
 agent: pi

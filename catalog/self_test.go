@@ -131,7 +131,7 @@ func TestToolsThatTouchTheMonitor(t *testing.T) {
 	}
 }
 
-// Reading them is no write; but the reader of a pass can act as the owner elsewhere.
+// Reading such a file is no write, except for a pass: its reader can act as the owner elsewhere.
 func TestToolsThatReadSettings(t *testing.T) {
 	c := shipped(t)
 	places, kind := selfLines(t, "places.txt")
@@ -194,7 +194,7 @@ func TestPatternsThatStopTheMonitor(t *testing.T) {
 	}
 }
 
-// Names in a user's own file count besides the shipped ones.
+// Names in a user's own file are used besides the shipped ones.
 func TestNamesOfTheUsersOwnAgents(t *testing.T) {
 	c := New([]*File{parse(t, `
 self: {variables: ["MY_*"], programs: [mine], packages: ["@me/mine"], homes: {MY_HOME: "~/.codex"}}

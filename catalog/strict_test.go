@@ -10,13 +10,13 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// worst reports a command that counts as one that may do anything already.
+// worst reports whether a command is treated as one that may do anything already.
 func worst(e *shellscan.Entry) bool {
 	return slices.Contains(e.Effects, floodmark.Run) || slices.Contains(e.Effects, floodmark.Admin)
 }
 
-// An unlisted option may write, or name a list of files. So only commands that count as a run
-// anyway accept any option, and those that have no option of that kind.
+// An unlisted option may write, or name a list of files. So only commands that are runs anyway, or
+// that have no option of that kind, accept any option.
 func TestAnyOptionIsARun(t *testing.T) {
 	free := strings.Fields("echo printf tr factor numfmt cal ncal rm rmdir unlink shred trash trash-put srm kill killall renice xkill pkill skill " +
 		"cat zcat bzcat tac cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum md5 readlink realpath basename dirname " +
@@ -28,8 +28,8 @@ func TestAnyOptionIsARun(t *testing.T) {
 	}
 }
 
-// A program that lets a file of the folder say what runs is a run with any arguments. The
-// exceptions are listed; a new program counts as a run.
+// A program is a run with any arguments if a file in the folder can say what it runs. The
+// exceptions are listed, so a new program is a run.
 func TestOnlyListedProgramsLoadNothing(t *testing.T) {
 	text, err := os.ReadFile("testdata/loads-nothing.txt")
 	if err != nil {

@@ -47,8 +47,8 @@ func TestKnownCommandsThatWriteGuardedFiles(t *testing.T) {
 	}
 }
 
-// Writing unknown names counts as running code where they may replace existing files, and a link is
-// a way to its target.
+// Writing unknown names is running code if they may replace existing files, and a link is a way to
+// its target.
 func TestKnownCommandsThatWriteUnseenNames(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]floodmark.Effect{
@@ -87,8 +87,8 @@ func TestKnownCommandsThatWriteUnseenNames(t *testing.T) {
 	}
 }
 
-// What git puts into a tree from its own store, or from a known remote, is a write. Hooks count
-// only where one exists.
+// What git puts into a tree from its own store, or from a known remote, is a write. Hooks are
+// loaded only if one exists.
 func TestGitWritesFiles(t *testing.T) {
 	c := shipped(t)
 	for line, want := range map[string]floodmark.Effect{
@@ -305,7 +305,7 @@ func TestSecrecyOfWhatACommandTells(t *testing.T) {
 	}
 }
 
-// A URL in an argument of its own says the same.
+// A URL in an argument of its own gives the same secrecy.
 func TestSecrecyOfWhatAURLTells(t *testing.T) {
 	c := shipped(t)
 	if u := shell(t, c, "curl file:///tmp/x"); u.Returns != (floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Private}) {
@@ -367,7 +367,7 @@ func TestSharedFolders(t *testing.T) {
 	}
 }
 
-// A tool that saves what it fetches writes, and the name counts in the folder.
+// A tool that saves what it fetches writes, and the name is taken below the folder.
 func TestToolsThatSaveFiles(t *testing.T) {
 	c := shipped(t)
 	gmail := offered("gmail", "download_attachment")

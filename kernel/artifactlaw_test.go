@@ -19,11 +19,11 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// Whatever several sessions read, write and hand on in whatever order, and
-// whatever the owner says in whichever of them:
+// Whatever several sessions read, write and hand on in any order, and whatever the owner says in
+// any of them:
 //
-//   - a session that holds something made from a page is at the page's trust,
-//     unless the owner's last word on the page was yes;
+//   - a session that has something made from a page is at the page's trust,
+//     unless the owner last said that they vouch for the page;
 //   - replaying its facts gives its state, as does its snapshot, without any store.
 func TestAnyHistoryOfSessionsKeepsTheLaws(t *testing.T) {
 	rules := mustRules(t, "version: 1\nprofile: coding\n", "")
@@ -120,7 +120,7 @@ func (v *village) one() error {
 	return v.check(s)
 }
 
-// write begins a write of a file, or ends the one that is under way.
+// write begins a write of a file, or ends the write that is under way.
 func (v *village) write(s *villager, file string) error {
 	if s.begun != nil {
 		ev := *s.begun
@@ -219,7 +219,7 @@ func (v *village) take(s *villager, out kernel.Output) error {
 	return nil
 }
 
-// check lets a session hear what was said, and holds it against the laws.
+// check tells a session what the owner said, and checks the laws on it.
 func (v *village) check(s *villager) error {
 	if err := v.tell(s, hook.Event{Point: hook.LoopIterationEnd}); err != nil {
 		return err

@@ -18,8 +18,8 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// deskTools are the tools of the agent a: one for each thing a tool can be, so
-// that no test here depends on what the shipped catalog says of real ones.
+// deskTools are the tools of the agent a: one for each kind of tool, so that no test here depends
+// on what the shipped catalog says of real tools.
 const deskTools = `
 agent: a
 about: tools of these tests
@@ -55,7 +55,7 @@ tools:
 // is slow.
 var loaded sync.Map
 
-// deskRules are the policy with the tools above.
+// deskRules returns the policy with the tools above.
 func deskRules(t testing.TB, user string) kernel.Rules {
 	t.Helper()
 	if r, ok := loaded.Load(user); ok {
@@ -70,7 +70,7 @@ func deskRules(t testing.TB, user string) kernel.Rules {
 	return r
 }
 
-// rulesWith are a policy with other tools.
+// rulesWith returns a policy with other tools.
 func rulesWith(t testing.TB, p *policy.Policy, tools string) kernel.Rules {
 	t.Helper()
 	key := struct {
@@ -94,7 +94,7 @@ func deskCatalog(t testing.TB, text string) *catalog.Catalog {
 	return catalog.New([]*catalog.File{tools}, nil)
 }
 
-// A desk is one session of one agent, lived by hand.
+// A desk is one session of one agent, played step by step.
 type desk struct {
 	t      testing.TB
 	rules  kernel.Rules
@@ -128,7 +128,7 @@ func (d *desk) input(ev hook.Event) kernel.Input {
 	}
 }
 
-// take lives on with what came out.
+// take applies what came out.
 func (d *desk) take(out kernel.Output, err error) kernel.Output {
 	d.t.Helper()
 	if err != nil {
@@ -176,7 +176,7 @@ func (d *desk) tell(ev hook.Event) kernel.Output {
 	return d.take(kernel.Step(d.state, d.rules, d.input(ev)))
 }
 
-// answer is a command on a channel that proved the owner.
+// answer sends a command on a channel that proved the owner.
 func (d *desk) answer(cmd approval.Command) kernel.Output {
 	d.t.Helper()
 	cmd.By = "olga"
@@ -187,7 +187,7 @@ func olga() floodmark.Origin {
 	return floodmark.Origin{Kind: floodmark.FromSender, Name: "chat", Sender: "olga", IsOwner: true}
 }
 
-// owner is a message the owner typed.
+// owner sends a message that the owner typed.
 func (d *desk) owner(text string) kernel.Output {
 	d.t.Helper()
 	return d.tell(hook.Event{Point: hook.MessageReceived, Origin: olga(), Text: text, Typed: true})
@@ -225,7 +225,7 @@ func (d *desk) opine(tool, args string, o audit.Opinion) kernel.Output {
 	return d.take(kernel.Opine(d.state, d.rules, d.input(hook.Event{Point: hook.BeforeToolCall, Call: toolCall(tool, args)}), o))
 }
 
-// decided is the decision of a call in the facts of an answer.
+// decided returns the decision of a call in the facts of an answer.
 func decided(t testing.TB, out kernel.Output) floodmark.ActionDecided {
 	t.Helper()
 	for _, f := range out.Facts {

@@ -29,8 +29,8 @@ func mustRules(t testing.TB, user, project string) kernel.Rules {
 	return kernel.NewRules(p, catalog.New(p.Tools(), shipped))
 }
 
-// event is any event at all, with words that matter to the monitor in places
-// where an attacker would put them.
+// event returns any event at all, with words that matter to the monitor in places where an attacker
+// would put them.
 func (h *history) event() hook.Event {
 	ev := hook.Event{Agent: "openclaw", Session: "s", Point: pick(h, hook.Points()...), Iteration: h.rng.IntN(12), Child: floodmark.SessionID(pick(h, "", "k1", "k2", "k3"))}
 	switch ev.Point {

@@ -54,7 +54,7 @@ func (s *State) letNoMore() {
 	}
 }
 
-// letCame takes note of what a call gave.
+// letCame takes note of the result of a call.
 func (s *State) letCame(f floodmark.ContentArrived, call floodmark.CallID) {
 	for i := range s.Let {
 		if l := &s.Let[i]; call != "" && l.Call == call {

@@ -27,9 +27,8 @@ func recorded(h *history) ([]kernel.Recorded, error) {
 	return list, nil
 }
 
-// Whatever happened in a session: judged again by the same rules, every
-// decision comes out as it was, with the same reasons, and as many questions
-// are asked.
+// Any session judged again by the same rules has the same decisions, with the same reasons, and as
+// many questions.
 func TestAnyHistoryIsJudgedAgainTheSame(t *testing.T) {
 	n := max(*histories, 200)
 	for name, text := range map[string]string{"assistant": lawPolicy, "values": valuePolicy, "watched": "version: 1\nprofile: dry-run\n", "strict": "version: 1\nprofile: strict\n"} {
@@ -96,8 +95,8 @@ func sameAgain(t *testing.T, r kernel.Retrial, facts []kernel.Recorded, name str
 	return at
 }
 
-// A decision that is judged again comes out as a live one by the other rules
-// would have, in the very same state.
+// A decision that is judged again by other rules is the one that those rules make live in the same
+// state.
 func TestJudgedAgainIsAsJudgedLive(t *testing.T) {
 	rules := mustRules(t, lawPolicy, "")
 	for name, text := range map[string]string{

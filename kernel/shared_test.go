@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// boxTools are a server that says of nothing that it came from strangers.
+// boxTools are the tools of a server whose results are never said to come from strangers.
 const boxTools = `
 server: box
 about: a server of tools that sessions share
@@ -32,7 +32,7 @@ tools:
   - {tool: diary, about: reads the diary, effect: observe, returns: {trust: local, secrecy: private}, args: {q: {role: content, is: text}}}
 `
 
-// boxRules are read once, because that takes long.
+// boxRules reads the rules once, because that takes long.
 var boxRules = sync.OnceValues(func() (kernel.Rules, error) {
 	var files []*catalog.File
 	for i, text := range []string{boxTools, pageTools} {
@@ -74,8 +74,7 @@ func (v *village) must(t testing.TB, s *villager, ev hook.Event) kernel.Output {
 	return out
 }
 
-// use makes a call, at the box if shared says so, and returns what its result
-// is worth.
+// use makes a call, at the shared server if shared names it, and returns the label of the result.
 func (v *village) use(t testing.TB, s *villager, server, tool, shared string) floodmark.Label {
 	t.Helper()
 	v.n++
@@ -91,9 +90,9 @@ func (v *village) use(t testing.TB, s *villager, server, tool, shared string) fl
 	return *out.Reply.Label
 }
 
-// Whatever sessions do in whatever order: what comes out of a shared server is
-// worth no more than the mark of any session that wrote to it before, no other
-// session is touched, and the facts alone say so.
+// Whatever sessions do in any order, the result of a shared server has no better label than the
+// mark of any session that wrote to it before, no other session is affected, and the facts alone
+// say so.
 func TestSharedServerLaw(t *testing.T) {
 	for seed := range uint64(60) {
 		v := newBox(t, seed)
@@ -146,8 +145,8 @@ func held(t testing.TB, seed uint64, step int, s *villager, label, join floodmar
 	}
 }
 
-// What is written between a call and its result counts for the result, also of a
-// call without arguments.
+// What is written between a call and its result lowers the result, also of a call without
+// arguments.
 func TestASharedServerIsWrittenToMeanwhile(t *testing.T) {
 	v := newBox(t, 1)
 	a, b := v.sessions[0], v.sessions[1]
@@ -161,8 +160,8 @@ func TestASharedServerIsWrittenToMeanwhile(t *testing.T) {
 	}
 }
 
-// A call that the agent's hook told of is a call to the shared server as well:
-// it writes there, and its result, which only the hook tells, carries the join.
+// A call that the agent's hook told of is a call to the shared server as well. It writes there, and
+// its result, which only the hook tells, has the joined label.
 func TestAHooksCallToASharedServer(t *testing.T) {
 	v := newBox(t, 1)
 	a, b, c := v.sessions[0], v.sessions[1], v.sessions[2]
@@ -192,8 +191,8 @@ func TestAHooksCallToASharedServer(t *testing.T) {
 	}
 }
 
-// The owner's word clears what a shared server was given until then, for every
-// session, and nothing that is written later. A word taken back counts.
+// If the owner vouches for what a shared server was given, this clears it for every session, and
+// nothing that is written later. They can take that back.
 func TestTheOwnerVouchesForASharedServer(t *testing.T) {
 	v := newBox(t, 1)
 	a, b, c, d := v.sessions[0], v.sessions[1], v.sessions[2], v.sessions[3]
@@ -231,8 +230,8 @@ func TestTheOwnerVouchesForASharedServer(t *testing.T) {
 	}
 }
 
-// However often the owner vouches and strangers' text is written again, a server
-// carries a bounded number of sources, and never less.
+// However often the owner vouches and strangers' text is written again, a server carries a bounded
+// number of sources, and text written after the owner vouched still lowers its results.
 func TestASharedServerCarriesFewSources(t *testing.T) {
 	v := newBox(t, 1)
 	a := v.sessions[0]

@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// What a person may read of an argument.
+// What a person is shown of an argument.
 func TestShown(t *testing.T) {
 	for name, c := range map[string]struct{ path, value, want string }{
 		"plain":          {"to", "bob@example.com", "bob@example.com"},
@@ -46,8 +46,7 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// The wider approval a question offers: never for code, never for what was not
-// shown in full.
+// A question offers no wider approval for code, nor for what was not shown in full.
 func TestPatterns(t *testing.T) {
 	long := strconv.Quote(strings.Repeat("x", 121))
 	for _, c := range []struct{ server, tool, args, want string }{
@@ -95,7 +94,7 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// Of two addresses the one that is believed less counts.
+// Of two addresses, the pattern is about the one that is trusted less.
 func TestPatternOfTheWorstAddress(t *testing.T) {
 	d := newDesk(t, "rules:\n  - {name: ask, when: 'true', action: {verdict: confirm}}\n")
 	d.owner("hello")
@@ -117,8 +116,8 @@ func TestPatternOfTheWorstAddress(t *testing.T) {
 	}
 }
 
-// The digest of arguments is in every journal: the order of keys does not
-// change it, and anything else does.
+// The digest of arguments is in every journal. The order of keys does not change it; anything else
+// does.
 func TestArgsDigest(t *testing.T) {
 	d := newDesk(t, "")
 	d.owner("hello")
@@ -141,7 +140,7 @@ func TestArgsDigest(t *testing.T) {
 	}
 }
 
-// A call without a name of its own is named by all it says.
+// A call without an id gets one made from its server, tool and arguments.
 func TestCallsWithoutAnID(t *testing.T) {
 	id := func(c hook.Call) floodmark.CallID {
 		d := newDesk(t, "")
@@ -164,7 +163,7 @@ func TestCallsWithoutAnID(t *testing.T) {
 	}
 }
 
-// A question shows what the approver needs, once for each call.
+// A question shows what the approver needs, and is opened once for each call.
 func TestQuestions(t *testing.T) {
 	d := tainted(t, "")
 	out := d.call("mail", `{"to":"bob@example.com"}`)

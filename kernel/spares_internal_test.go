@@ -6,7 +6,7 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A pattern goes around git's own folder unless it is meant for hidden names.
+// A pattern leaves out git's own folder unless it is meant for hidden names.
 func TestWhatIsSpared(t *testing.T) {
 	for p, want := range map[string]bool{
 		"/p/*": true, "/p/*.go": true, "/p/src/a*": true, "/p/?x": true,
@@ -23,7 +23,7 @@ func TestWhatIsSpared(t *testing.T) {
 	}
 }
 
-// Hooks of others make a call one that runs, once.
+// Hooks of others add the effect run to a call, once.
 func TestHooksOfOthersRun(t *testing.T) {
 	write, run := floodmark.Write, floodmark.Run
 	for _, c := range []struct {

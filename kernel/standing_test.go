@@ -24,7 +24,7 @@ func (d *desk) hears(o floodmark.Origin, text string) {
 	d.tell(hook.Event{Point: hook.MessageReceived, Origin: o, Text: text})
 }
 
-// job is a session that a schedule began and that has read mails.
+// job returns a session that a schedule began and that has read mails.
 func job(t testing.TB, user string) *desk {
 	t.Helper()
 	d := newDesk(t, user)
@@ -35,7 +35,7 @@ func job(t testing.TB, user string) *desk {
 
 const reportArgs = `{"to":"reports@firm.example","body":"all is well"}`
 
-// What the owner allowed a job in advance passes, is written down, and says why.
+// A call that the owner allowed a job in advance is let through, written down, and says why.
 func TestStandingApproval(t *testing.T) {
 	if v := job(t, "").call("mail", reportArgs).Reply.Decision.Verdict; v != floodmark.Confirm {
 		t.Fatalf("without it: %v", v)
@@ -62,8 +62,7 @@ func TestStandingApproval(t *testing.T) {
 	}
 }
 
-// Each of these alone makes it silent: the question is asked as if it were not
-// there.
+// Each of these differences alone keeps a standing approval from being used: the question is asked.
 func TestStandingApprovalIsBound(t *testing.T) {
 	with := func(old, other string) string { return strings.Replace(standingPolicy, old, other, 1) }
 	for name, c := range map[string]struct {
@@ -105,7 +104,7 @@ func TestStandingApprovalIsBound(t *testing.T) {
 	}
 }
 
-// Its first and its last second count.
+// A standing approval is valid from its first to its last second.
 func TestStandingApprovalLastDay(t *testing.T) {
 	for _, at := range []time.Time{time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 1, 31, 23, 59, 59, 0, time.UTC)} {
 		d := job(t, standingPolicy)
@@ -116,8 +115,8 @@ func TestStandingApprovalLastDay(t *testing.T) {
 	}
 }
 
-// Without a job it is for any of that trigger; text that a tool brought, saying
-// that it is a schedule, begins none.
+// A standing approval without a job is for any job of its trigger. Text from a tool that says it is
+// a schedule begins no job.
 func TestStandingApprovalOfAnyJob(t *testing.T) {
 	anyJob := strings.Replace(standingPolicy, " job: nightly,", "", 1)
 	if v := job(t, anyJob).call("mail", reportArgs).Reply.Decision.Verdict; v != floodmark.Allow {
@@ -136,7 +135,7 @@ func TestStandingApprovalOfAnyJob(t *testing.T) {
 	}
 }
 
-// A branch of a scheduled session does not use it, nor does a session that the
+// A branch of a scheduled session does not use a standing approval, nor does a session that the
 // monitor was not told of from the beginning.
 func TestStandingApprovalBranches(t *testing.T) {
 	d := job(t, standingPolicy)
@@ -160,8 +159,8 @@ func TestStandingApprovalBranches(t *testing.T) {
 	}
 }
 
-// Code and what changes the agent are never allowed in advance, whatever a policy
-// says, and a no counts more than a yes in advance.
+// Code, and calls that change the agent, are never allowed in advance, whatever a policy says. A
+// denial is stronger than a standing approval.
 func TestStandingApprovalNever(t *testing.T) {
 	for name, c := range map[string]struct{ call, tool, args string }{
 		"code":  {`shell code=x`, "shell", `{"code":"x"}`},

@@ -68,7 +68,7 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// What opens a session is in its state; a branch takes over words, sources and
+// The fact that opens a session sets its state. A branch takes over words, sources and
 // endorsements.
 func TestOpen(t *testing.T) {
 	page := floodmark.Source{Kind: floodmark.NodeInput, Digest: floodmark.DigestOf("x"), Label: floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Public}}
@@ -106,8 +106,8 @@ func refusedCall(id, tool, args string, v floodmark.Verdict) floodmark.ActionDec
 	}
 }
 
-// Rounds are counted from what was said and what was seen, whichever is more,
-// and a turn starts again at none.
+// Rounds are counted from what was said or from what was seen, whichever is more. A turn begins at
+// none.
 func TestIterations(t *testing.T) {
 	for name, c := range map[string]struct {
 		facts   []floodmark.Fact
@@ -137,8 +137,8 @@ func TestIterations(t *testing.T) {
 	}
 }
 
-// The calls of this turn that were refused: each once, and none that was let
-// through after all.
+// The refused calls of this turn are kept, each once, without those that were let through after
+// all.
 func TestRefused(t *testing.T) {
 	no, yes := floodmark.Confirm, floodmark.Allow
 	for name, c := range map[string]struct {
@@ -200,7 +200,7 @@ func TestStateIsBounded(t *testing.T) {
 	}
 }
 
-// A model call is the context of its first answer and of no other.
+// A model call is the context of its first answer only.
 func TestContext(t *testing.T) {
 	seen := func(node floodmark.NodeID) floodmark.ContentSeen {
 		return floodmark.ContentSeen{Source: floodmark.Source{Node: node, Kind: floodmark.NodeInput, Label: floodmark.Label{Trust: floodmark.External, Secrecy: floodmark.Public}}}
@@ -236,7 +236,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// A turn knows where the owner's words of it and of the one before began.
+// A state knows where the owner's words of this turn and of the one before began.
 func TestWhereTurnsBegan(t *testing.T) {
 	d := newDesk(t, "")
 	d.owner("one")

@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// kinds lists what was written down, for a glance.
+// kinds lists the kinds of the facts that were written down.
 func kinds(t testing.TB, facts []floodmark.Fact) string {
 	t.Helper()
 	var words []string
@@ -27,7 +27,7 @@ func kinds(t testing.TB, facts []floodmark.Fact) string {
 	return strings.Join(words, " ")
 }
 
-// Why a session starts decides what is believed of its past.
+// The cause of a session's start decides whether its past is trusted.
 func TestSessionStart(t *testing.T) {
 	for name, c := range map[string]struct {
 		open  bool
@@ -61,7 +61,7 @@ func TestSessionStart(t *testing.T) {
 	}
 }
 
-// Every other point opens a session whose past is not believed.
+// Every other event opens a session whose past is not trusted.
 func TestASessionNobodyAnnounced(t *testing.T) {
 	d := &desk{t: t, rules: deskRules(t, ""), state: kernel.NewState(), index: postings.NewMemory(), id: "s"}
 	out := d.tell(hook.Event{Point: hook.LoopIterationEnd, Project: "/w", Home: "/h"})
@@ -89,7 +89,7 @@ func TestASessionNobodyAnnounced(t *testing.T) {
 	}
 }
 
-// New rules are written down once, whichever of the two changed.
+// New rules are written down once, whether the policy or the catalog changed.
 func TestRulesAreWrittenDown(t *testing.T) {
 	d := newDesk(t, "")
 	for name, rules := range map[string]kernel.Rules{
@@ -103,7 +103,7 @@ func TestRulesAreWrittenDown(t *testing.T) {
 	}
 }
 
-// What is too long to have been typed was pasted, unless the door knows better.
+// A message too long to have been typed was pasted, unless the adapter knows better.
 func TestPasted(t *testing.T) {
 	for name, c := range map[string]struct {
 		text   string
@@ -178,8 +178,8 @@ func TestWhoMayCommand(t *testing.T) {
 	}
 }
 
-// How announced content enters: what it says of itself can only lower it, and
-// what was made from everything carries everything.
+// Announced content can only lower its own trust by what it says of itself, and what was made from
+// all of the context carries all of it.
 func TestContent(t *testing.T) {
 	local := floodmark.Origin{Kind: floodmark.FromTool, Name: "look"}
 	for name, c := range map[string]struct {
@@ -216,7 +216,7 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// What sums up a conversation is as good as the conversation, once there was one.
+// A summary of a conversation is as trusted as the conversation, once there was one.
 func TestSummariesByTurn(t *testing.T) {
 	for turn, want := range map[int]string{1: "untrusted/private", 2: "system/public", 3: "system/public"} {
 		d := newDesk(t, "")
@@ -255,8 +255,7 @@ func TestKnownContent(t *testing.T) {
 	}
 }
 
-// A group's history is a source, once for each group, unless the door says
-// what is in it.
+// A group's history is a source, once for each group, unless the adapter says what is in it.
 func TestGroupHistory(t *testing.T) {
 	in := func(group string, parts ...hook.Content) hook.Event {
 		o := floodmark.Origin{Kind: floodmark.FromSender, Name: "chat", Sender: "olga", IsOwner: true, Group: group}

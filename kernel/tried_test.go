@@ -19,7 +19,7 @@ const shellTools = deskTools + `
   - {tool: bash, about: runs a command line, effect: run, fresh: [command], returns: {trust: local, secrecy: internal}, args: {command: {role: critical, is: command}}}
 `
 
-// boxDesk is a session in a project that has read a page.
+// boxDesk returns a session in a project that has read a page.
 func boxDesk(t *testing.T, user string) *desk {
 	t.Helper()
 	p, problems := policy.Load(policy.Layer{Name: "user", Data: []byte("version: 1\n" + cmp.Or(user, "profile: coding\n"))})
@@ -43,7 +43,7 @@ func lineCall(t testing.TB, line string) hook.Call {
 	return toolCall("bash", string(args))
 }
 
-// line judges a command line, for a door that can box it and let it reach hosts.
+// line judges a command line, for an adapter that can box it and let it reach hosts.
 func (d *desk) line(line string, change func(*hook.Event)) kernel.Output {
 	d.t.Helper()
 	ev := hook.Event{Point: hook.BeforeToolCall, Call: lineCall(d.t, line), Boxes: true, Holes: true}
@@ -58,8 +58,8 @@ func effectsOf(out kernel.Output) []floodmark.Effect {
 	return decided[len(decided)-1].Action.Effects
 }
 
-// A line that may do without what it fetches is judged as one that fetches nothing, if it then
-// runs in a box. In every other case it is what it was, with all its effects.
+// A line that may do without what it fetches is judged as one that fetches nothing, if it then runs
+// in a box. In every other case it keeps all its effects.
 func TestTriedInABoxFirst(t *testing.T) {
 	const line = "go mod tidy && make build"
 	whole := []floodmark.Effect{floodmark.Run, floodmark.Fetch}
@@ -107,8 +107,8 @@ func TestTriedInABoxFirst(t *testing.T) {
 	}
 }
 
-// After a failure the whole call is asked about, and is judged as one that sends where its box
-// is opened. What it wrote is kept only if it had what it wanted.
+// After a failure in its box the whole call is asked about, and is judged as one that sends if its
+// box is opened. What it wrote is kept only if it had what it wanted.
 func TestTriedAgainWithAHost(t *testing.T) {
 	const line = "go mod tidy && make build"
 	d := boxDesk(t, "")

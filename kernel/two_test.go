@@ -23,7 +23,7 @@ func (d *desk) says(verb approval.Verb, channel, by string) kernel.Output {
 
 const setup = `{"key":"x"}`
 
-// admin is a session in which something that changes the agent waits.
+// admin returns a session in which a call that changes the agent waits.
 func admin(t testing.TB, user string) *desk {
 	t.Helper()
 	d := newDesk(t, user)
@@ -34,7 +34,7 @@ func admin(t testing.TB, user string) *desk {
 	return d
 }
 
-// Two people approve; the first allows nothing, and what they said is written down.
+// It takes two people to approve. The first approval allows nothing, and both are written down.
 func TestTwoPeopleApprove(t *testing.T) {
 	d := admin(t, twoPeople)
 	first := d.says(approval.Approve, "owner.sock", "user 1000")
@@ -65,8 +65,8 @@ func TestTwoPeopleApprove(t *testing.T) {
 	}
 }
 
-// One person counts once, by whichever channel. An answer that names no known
-// person, or comes from a conversation, does not count.
+// One person is counted once, by whichever channel. An answer that names no known person, or comes
+// from a conversation, is not counted.
 func TestOnePersonIsNotTwo(t *testing.T) {
 	d := admin(t, twoPeople)
 	d.says(approval.Approve, "owner.sock", "user 1000")
@@ -100,7 +100,7 @@ func TestOnePersonIsNotTwo(t *testing.T) {
 	}
 }
 
-// One no ends it, before and after the first yes.
+// One denial closes the question, before or after the first approval.
 func TestOneOfTwoDenies(t *testing.T) {
 	for _, first := range []bool{false, true} {
 		d := admin(t, twoPeople)
@@ -120,8 +120,8 @@ func TestOneOfTwoDenies(t *testing.T) {
 	}
 }
 
-// Who said yes before something new came in has not seen it: the first yes is
-// over. The same question asked once more, with a new code, keeps it.
+// An approval by the first person ends if something new comes in before the second. If the same
+// question is asked once more, with a new code, it stays.
 func TestTheFirstOfTwoIsBoundToWhatWasShown(t *testing.T) {
 	d := admin(t, twoPeople)
 	d.says(approval.Approve, "telegram", "user 4711")
@@ -151,7 +151,7 @@ func TestTheFirstOfTwoIsBoundToWhatWasShown(t *testing.T) {
 	}
 }
 
-// It is asked alone, says that it takes two, and concerns nothing else.
+// A question that takes two people is asked alone, says so, and is about nothing else.
 func TestWhatTakesTwoIsAskedAlone(t *testing.T) {
 	d := admin(t, twoPeople)
 	first := d.ticket

@@ -6,8 +6,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// With stopUnseen a session in which something ran unseen may do nothing any
-// more, not even look; other incidents, and sessions without that setting, go on.
+// With stopUnseen, a session in which something ran unseen is allowed nothing any more, not even to
+// look. Other incidents, and sessions without that setting, go on.
 func TestStopUnseen(t *testing.T) {
 	for name, c := range map[string]struct {
 		policy, kind string

@@ -68,7 +68,7 @@ func TestACallThatWaitsDoesNotRun(t *testing.T) {
 	}
 }
 
-// What each answer comes to.
+// What each answer of a gate leads to.
 func TestAnswersOfGates(t *testing.T) {
 	const open = "verifiers: [{name: webhook, failMode: allow}]\n"
 	for name, c := range map[string]struct {
@@ -103,7 +103,7 @@ func TestAnswersOfGates(t *testing.T) {
 			if refused := c.want == floodmark.Restrict; refused != (out.Reply.Line != "") || refused != (f.Decision.Remedy.Agent != "") || refused != (f.Decision.Remedy.Person != "") {
 				t.Errorf("%q %+v", out.Reply.Line, f.Decision.Remedy)
 			}
-			// Only the journal has the reason of a yes: the agent reads a refusal alone.
+			// Only the journal has the reason of an approval: the agent reads only refusals.
 			if reason := c.answer.Answer.Reason; c.want == floodmark.Allow && reason != "" && (facts[0].Text != reason || strings.Contains(fmt.Sprint(out.Reply, f), reason)) {
 				t.Errorf("%+v %+v", out.Reply, facts[0])
 			}
@@ -114,8 +114,8 @@ func TestAnswersOfGates(t *testing.T) {
 	}
 }
 
-// Answers hold for what was shown to those who were asked. Everything else is
-// asked anew, and refused the last time.
+// Answers are valid only for what was shown, by those who were asked. In every other case the gates
+// are asked anew, and the last time the call is refused.
 func TestAnswersAreBound(t *testing.T) {
 	two := deskRules(t, "verifiers: [{name: webhook}, {name: phone}]\n")
 	for name, change := range map[string]func(*desk, *kernel.Hearing){
@@ -144,7 +144,7 @@ func TestAnswersAreBound(t *testing.T) {
 	}
 }
 
-// Both must allow, in whatever order they answer.
+// Both gates must allow the call, in whatever order they answer.
 func TestEveryGateMustAllow(t *testing.T) {
 	const two = "verifiers: [{name: webhook}, {name: phone}]\n"
 	for _, c := range []struct {
@@ -165,7 +165,7 @@ func TestEveryGateMustAllow(t *testing.T) {
 	}
 }
 
-// What changed meanwhile counts: here a page was read, and now a person has to be
+// A change while gates are asked is taken into account: here a page was read, so a person has to be
 // asked first. The answers are written down all the same.
 func TestACallIsJudgedAgain(t *testing.T) {
 	d := newDesk(t, "verifiers: [{name: webhook, include: [shell]}]\n")
@@ -192,7 +192,7 @@ func TestACallIsJudgedAgain(t *testing.T) {
 	}
 }
 
-// The context that proposed a call counts for both judgements of it.
+// Both judgements of a call are in the context that proposed it.
 func TestWaitingKeepsTheProposedContext(t *testing.T) {
 	d := newDesk(t, "verifiers: [{name: webhook, include: [shell]}]\n")
 	d.owner("go on")
@@ -212,8 +212,8 @@ func TestWaitingKeepsTheProposedContext(t *testing.T) {
 	}
 }
 
-// The settings' gates stand in the basis, so that replay knows them; the
-// strictest of settings and policy counts.
+// The settings' gates are in the basis, so that a replay knows them. The strictest of settings and
+// policy is taken.
 func TestGatesOfTheSettings(t *testing.T) {
 	d := newDesk(t, "verifiers: [{name: webhook, failMode: allow, timeout: 5s}]\n")
 	d.rules.Gates = verify.Gates{
@@ -244,8 +244,7 @@ func TestAnswersPassNoGate(t *testing.T) {
 	}
 }
 
-// Judged again by the same rules, nothing differs; without the gate, a refusal of
-// its own is gone.
+// Judged again by the same rules, nothing differs. Without the gate, its refusal is gone.
 func TestReplayOfVerifiedCalls(t *testing.T) {
 	d := newDesk(t, oneGate)
 	d.rules.Gates = verify.Gates{{Name: "phone"}}
@@ -283,8 +282,8 @@ func (d *desk) answerAll(r hook.Reply) {
 	}
 }
 
-// The auditor's opinion holds in the round with the verifiers for the case that
-// was shown, and for no other one; it is written down once.
+// The auditor's opinion is used in the round with the verifiers for the case that was shown, and
+// for no other. It is written down once.
 func TestTheOpinionHoldsForItsCase(t *testing.T) {
 	const args = `{"path":"work/a","text":"x"}`
 	for name, c := range map[string]struct {

@@ -20,8 +20,8 @@ func (d contentDisk) Content(p string) floodmark.Digest {
 	return floodmark.DigestOf(d.text)
 }
 
-// What a run may load has another digest after each write to it, by this session
-// or by another program on the disk, and keeps it while other files are written.
+// The digest of what a run may load changes with each write to it, by this session or by another
+// program on the disk. It stays the same while other files are written.
 func TestVersionsOfWhatARunLoads(t *testing.T) {
 	t.Parallel()
 	fresh := codingSteps(t)
@@ -70,7 +70,7 @@ func TestVersionsOfWhatARunLoads(t *testing.T) {
 	}
 }
 
-// A session that wrote more files than are kept has written everywhere.
+// A session that wrote more files than are kept is taken to have written everywhere.
 func TestOldWritesCountEverywhere(t *testing.T) {
 	t.Parallel()
 	fresh := codingSteps(t)

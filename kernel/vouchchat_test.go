@@ -46,8 +46,8 @@ func TestEndorseInAConversation(t *testing.T) {
 	}
 }
 
-// A wrong code vouches for nothing and counts like any; the code of one content or
-// of a call is not that of another; and a code the model may have seen is void.
+// A wrong code vouches for nothing and is counted like any other. The code of one content or of a
+// call is not that of another content. A code the model may have seen is void.
 func TestEndorseByAWrongCode(t *testing.T) {
 	d := tainted(t, "approvals: {maxTries: 3}\nrelax: false\n")
 	digest := floodmark.DigestOf(rest).Short()
@@ -83,8 +83,8 @@ func TestEndorseByAWrongCode(t *testing.T) {
 	}
 }
 
-// Neither a page, nor a stranger, nor the owner among others opens a question, and
-// what is not there is not asked about.
+// No page, no stranger, and no owner among others opens a question. Content that is not there is
+// not asked about.
 func TestWhoMayAskToEndorse(t *testing.T) {
 	d := tainted(t, "")
 	text := ".endorse " + floodmark.DigestOf(rest).Short()
@@ -104,9 +104,8 @@ func TestWhoMayAskToEndorse(t *testing.T) {
 	}
 }
 
-// It can be answered on the owner's other channels, with yes and with no, expires
-// like any question, counts among those of an hour, and is asked again after a
-// restart.
+// The question can be answered on the owner's other channels, with approval or denial. It expires
+// like any question, is one of those of an hour, and is asked again after a restart.
 func TestEndorseOnAnotherChannel(t *testing.T) {
 	text := ".endorse " + floodmark.DigestOf(rest).Short()
 	yes := tainted(t, "")

@@ -53,7 +53,7 @@ func groundDesk(t testing.TB) *desk {
 	return d
 }
 
-// A grounded is one call after the owner said something and read something.
+// A grounded is one call, with what the owner said and what was read before it.
 type grounded struct {
 	name, said string
 	read       []string // what «list» gave back; «url text» for a page, «people: text» for the address book
@@ -85,8 +85,8 @@ const (
  {"id":2,"sender":"me","recipient":"` + evesAccount + `","amount":980.0,"subject":"Loan"}]`
 )
 
-// groundedCalls are calls in pairs: what the owner's words vouch for, and what
-// looks like it and is asked about.
+// groundedCalls are calls in pairs: one that the owner's words vouch for, and one that looks like
+// it and is asked about.
 var groundedCalls = []grounded{
 	{"day", `Book "Lunch" on May 19 2026`, nil, "book", `{"title":"Lunch","start":"2026-05-19 12:00"}`, "when"},
 	{"another day", `Book "Lunch" on May 19 2026`, nil, "book", `{"title":"Lunch","start":"2026-05-20 12:00"}`, "asked"},
@@ -175,7 +175,7 @@ var paidCalls = []grounded{
 	{"them of two", "Anna has " + annasAccount + ", Eve has " + evesAccount + ". Send them 50 euros for the tickets.", nil, "pay", `{"to":"` + evesAccount + `","amount":50}`, "asked"},
 }
 
-// How a call came out: what vouched, or «asked».
+// outcome returns what vouched for a call, or «asked».
 func outcome(f floodmark.ActionDecided) string {
 	if f.Decision.Verdict != floodmark.Allow {
 		return "asked"
@@ -187,8 +187,8 @@ func outcome(f floodmark.ActionDecided) string {
 	return strings.Join(by, " ")
 }
 
-// What the owner said vouches for what he meant and for nothing like it; judged
-// again, and from a journal, each decision is the same.
+// What the owner said vouches for what they meant and for nothing like it. Judged again, and from a
+// journal, each decision is the same.
 func TestWhatTheOwnersWordsVouchFor(t *testing.T) {
 	for _, g := range slices.Concat(groundedCalls, paidCalls, foundCalls, delegatedCalls) {
 		t.Run(g.name, func(t *testing.T) {
@@ -211,8 +211,8 @@ func TestWhatTheOwnersWordsVouchFor(t *testing.T) {
 	}
 }
 
-// Under a catalog that says something else of the tool the words are looked at
-// again. What vouched is taken from the record: without it nothing does.
+// Under a catalog that says something else of the tool, the words are looked at again. The record
+// says what vouched; without a record nothing does.
 func TestGroundsAreTakenFromTheRecord(t *testing.T) {
 	for _, g := range slices.Concat(groundedCalls, paidCalls, foundCalls, delegatedCalls) {
 		if g.by == "asked" || g.by == "" {
@@ -248,7 +248,7 @@ func lastAgain(t *testing.T, r kernel.Retrial, d *desk, facts []floodmark.Fact) 
 	return got.Decisions[len(got.Decisions)-1]
 }
 
-// A word of the owner's that was taken back vouches for nothing.
+// What the owner asked for in an earlier turn vouches for nothing.
 func TestGroundsEndWithTheirTurn(t *testing.T) {
 	d := groundDesk(t)
 	d.owner(`Delete the file "Old plan"`)

@@ -20,8 +20,8 @@ const payTools = deskTools + `
     args: {to: {role: critical, is: destination}, sum: {role: critical, is: amount}, note: {role: content, is: text}, lines: {role: critical, is: name}}
 `
 
-// A card has from the catalog what the tool and its arguments are, and from the
-// session where each value was seen.
+// A card says, from the catalog, what the tool and its arguments are and, from the session, where
+// each value was seen.
 func TestACardKnowsWhatTheCatalogKnows(t *testing.T) {
 	d := newDesk(t, "")
 	d.rules = rulesWith(t, d.rules.Policy, payTools)
@@ -56,8 +56,8 @@ func TestACardKnowsWhatTheCatalogKnows(t *testing.T) {
 	}
 }
 
-// What led to a question is what the argument to look at was seen in, or else what
-// lowered the mark; without either it was the agent.
+// The cause of a question is where the argument to blame was seen, or else what lowered the mark;
+// without either it is the agent.
 func TestWhatLedToAQuestion(t *testing.T) {
 	ask := "rules:\n  - {name: ask, when: 'true', action: {verdict: confirm}}\n"
 	d := newDesk(t, ask)
@@ -73,7 +73,7 @@ func TestWhatLedToAQuestion(t *testing.T) {
 	}
 }
 
-// A card says what stands in a text that it does not show.
+// A card says what is in a text that it does not show.
 func TestACardWarnsOfWhatItDoesNotShow(t *testing.T) {
 	d := newDesk(t, "relax: false\n")
 	d.owner("hello")

@@ -15,8 +15,8 @@ import (
 	"github.com/floodmark/floodmark/kernel"
 )
 
-// asShown holds a question on its way to a person against the one that is open: an
-// approval is for what was sent.
+// asShown checks that a question on its way to a person is the open one, because an approval is for
+// what was sent.
 func asShown(s *kernel.State, at time.Time, t *approval.Ticket) error {
 	open, ok := s.Book.ByID(t.ID, at)
 	if !ok || t.Seen == "" || t.Seen != open.Seen() || t.Calls != len(open.Shown) {
@@ -25,10 +25,9 @@ func asShown(s *kernel.State, at time.Time, t *approval.Ticket) error {
 	return nil
 }
 
-// sameWords holds a question as it was asked against what is made of the facts alone:
-// those before the one that shows it, and that one. All desks and histories of these
-// tests do so with every question. What the very event brought that asks is named by
-// its facts, and was not yet.
+// sameWords checks that a question as it was asked is the same as the one made from the facts
+// alone: those up to the fact that shows it. All desks and histories of these tests do so with
+// every question. The words on sources are not compared if the asking event itself brought content.
 func sameWords(s *kernel.State, r kernel.Rules, in kernel.Input, before []floodmark.Fact, f floodmark.Fact, out kernel.Output) error {
 	var shown floodmark.Shown
 	switch f := f.(type) {
