@@ -56,10 +56,10 @@ type Use struct {
 	// folder is known, «*» where the shell would match names. A path that ends
 	// in «/**» stands for everything below it.
 	Reads, Writes, Loads []string
-	// Contents are paths of the same sort whose content a call may show, with any secrets in it.
+	// Contents are paths in the form of Reads whose content, with its secrets, a call may show.
 	Contents []string
-	// Hooks are paths of the same sort that a command line runs as code by itself if they exist.
-	// Listing them does not make the call run code; what is known of the paths does.
+	// Hooks are paths, in the form of Reads, that a command line runs as code by itself if they
+	// exist. Listing them does not make the call run code; what is known of the paths does.
 	Hooks []string
 	// Repositories are the folders in which git works: it obeys the settings of the repository
 	// around each, which may name programs. An unknown folder is empty.
@@ -71,8 +71,8 @@ type Use struct {
 	// Opaque: a command line could not be understood, so that what it reads,
 	// writes and loads is only partly known.
 	Opaque bool
-	// Offline: a command line may work without a network. What it fetches would also use a local
-	// copy, and it names neither an address nor a package.
+	// Offline: a command line may work without a network. Each command in it that fetches would
+	// also use a local copy, and it names neither an address nor a package.
 	Offline bool
 	// Tidies: it changes nothing except by deleting single files. Removes are the deleted files
 	// that the same command line has not created.

@@ -124,8 +124,8 @@ func (c *Catalog) MayReach(pattern string, at Places) bool {
 	})
 }
 
-// Reaches reports whether a path of [Use.Contents] covers a file: it is the file, a folder around
-// it, or a pattern.
+// Reaches reports whether a path of [Use.Contents] covers a file: the path is the file, a folder
+// around it, or a pattern for it.
 func Reaches(path, file string) bool {
 	path, file = foldPath(path), foldPath(file)
 	if !strings.ContainsAny(path, "*?[") {

@@ -212,8 +212,8 @@ type Wrote struct {
 	N   int                   `json:"n"`
 }
 
-// wrote numbers a write. Beyond the limit, the path of the oldest is forgotten and it is taken to
-// be anywhere.
+// wrote numbers a write. Beyond the limit, the path of the oldest is forgotten and this write is
+// taken to be anywhere.
 func (s *State) wrote(ref floodmark.ArtifactRef) {
 	s.Writes++
 	s.Wrote = append(slices.DeleteFunc(s.Wrote, func(w Wrote) bool { return w.Ref == ref }), Wrote{Ref: ref, N: s.Writes})
@@ -270,7 +270,7 @@ func (st *step) carriedBy(o floodmark.Origin, d floodmark.Digest) []floodmark.No
 }
 
 // fileLabel returns the label of a file that an agent loads by itself: that of its origin or, if
-// the file is in the project, that of any file there.
+// the file is in the project, that of any file in the project.
 func (st *step) fileLabel(o floodmark.Origin) floodmark.Label {
 	l := st.r.Policy.Classify(o)
 	if o.Place == "" || l.Trust >= floodmark.Local || st.s.Project == "" {

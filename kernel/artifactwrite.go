@@ -84,8 +84,8 @@ func (st *step) leave(j *judged, result floodmark.NodeID) {
 }
 
 // takenIn returns the sources of what a call puts into files from a repository of others: from
-// another checkout or, through git, from another revision. A revision that gets checked out is left
-// out, because the checkout itself says which commit it is at.
+// another checkout or, through git, from another revision. A revision that git checks out is not
+// included, because the checkout itself says which commit it is at.
 func (st *step) takenIn(j *judged, reads []string) (list []floodmark.Source) {
 	var from []Checkout
 	if !j.use.Revisions.Moves {

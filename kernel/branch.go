@@ -75,8 +75,8 @@ func (st *step) ended() error {
 	return nil
 }
 
-// gathered returns what a child saw beyond what it began with, as sources of this session. This
-// session has the sources that the child began with.
+// gathered returns what a child saw beyond what it began with, as sources of this session. The
+// sources that the child began with are here already.
 func (st *step) gathered(child *State) []floodmark.Source {
 	var list []floodmark.Source
 	nodes := map[floodmark.NodeID]floodmark.NodeID{} // from the child's nodes to ours

@@ -10,10 +10,10 @@ import (
 
 // A gateway between an agent and its servers sees calls that the agent's own hooks told of before.
 // Such a call is one call: it was decided once, is asked about once, and its result is taken in
-// once, from the hook. The gateway only matches the call to that earlier decision. It is judged
-// anew if the decision was matched before, if something arrived since that would lower the mark, if
-// the same call was refused since, or if what the server says, which a hook does not hear, makes it
-// look worse.
+// once, from the hook. The gateway only matches the call to that earlier decision. The call is
+// judged anew if the decision was matched before, if something arrived since that would lower the
+// mark, if the same call was refused since, or if what the server says, which a hook does not hear,
+// makes it look worse.
 
 // A Running is a call of a server's tool that was let through.
 type Running struct {

@@ -68,9 +68,9 @@ func (st *step) auditArgument(j *judged, leaf hook.Leaf, a floodmark.Argument) a
 	return out
 }
 
-// hides reports whether part of a value is kept from an auditor that it would
-// have to see: a link written as «token: …» must not pass unseen. An argument
-// that is a secret by its profile may be hidden.
+// hides reports whether an auditor is kept from seeing a part of a value that it would have to see:
+// a link written as «token: …» must not pass unseen. An argument that is a secret by its profile
+// may be hidden.
 func (st *step) hides(j *judged, leaf hook.Leaf) bool {
 	return argument(j.use, leaf).Is != catalog.IsSecret && leaf.Value != "" && (secret.IsName(leaf.Path) || st.r.secrets.Veil(leaf.Value) != leaf.Value)
 }

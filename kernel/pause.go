@@ -22,7 +22,7 @@ func (st *step) wantedPause() floodmark.Pause {
 	return floodmark.Pause{}
 }
 
-// notePause writes down which pauses ended and began, until the facts name the one in effect.
+// notePause writes down which pauses ended and began, so that the facts name the one in effect.
 func (st *step) notePause() {
 	noted := st.paused
 	if st.paused = true; noted {

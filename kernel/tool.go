@@ -22,9 +22,9 @@ func (st *step) beforeTool() {
 	st.refusedBefore()
 }
 
-// authority returns the context in which the model proposed exactly this call; that is used once. A
-// call that was not proposed so, even if it borrows the name of one that was, is judged by all that
-// was seen.
+// authority returns the context in which the model proposed exactly this call; a proposal is used
+// once. A call that was not proposed so, even if it borrows the name of one that was, is judged by
+// all that was seen.
 func (st *step) authority(a floodmark.Action) Context {
 	if st.s.Context != nil && slices.Contains(st.s.Proposed, proposed(a)) {
 		return *st.s.Context
