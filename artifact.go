@@ -29,9 +29,9 @@ type ArtifactVersion struct {
 	Seq     uint64    `json:"seq"`
 }
 
-// An Artifact is what one session recorded about something it left behind. It is stored beside the
-// journal, which contains only the facts that caused it. Fields are only added, and a missing field
-// means its safest value.
+// An Artifact is the record of one thing that a session changed and that outlives the session, such
+// as a file. It is stored beside the journal, which contains the facts that it was made from. Fields
+// are only added, and a missing field means its safest value.
 type Artifact struct {
 	Ref ArtifactRef `json:"ref"`
 	// Digest is the digest of the whole content, if known.

@@ -32,8 +32,8 @@ type Basis struct {
 	// Inside: the call is admin only because of the files it writes. All these files are in the
 	// project, which contains no settings of the owner.
 	Inside bool `json:"inside,omitempty"`
-	// Placed are the effects that the call has in addition in a session below Local, because of
-	// where it writes.
+	// Placed are further effects of the call, which come from where it writes. They count only if
+	// the session's trust is below Local.
 	Placed []Effect `json:"placed,omitempty"`
 	// Network: the call leaves the machine, or could.
 	Network bool `json:"network,omitempty"`
@@ -88,7 +88,8 @@ type Basis struct {
 	// Long are the arguments whose value cannot be shown to an auditor as a whole, because it is
 	// too long or may contain a secret.
 	Long []int `json:"long,omitempty"`
-	// Needs are the arguments, except content, that need a trust other than Owner.
+	// Needs are the arguments that need another trust than Owner, the usual one. Content is not
+	// among them.
 	Needs []Need `json:"needs,omitempty"`
 
 	// Destinations are the arguments that are destinations.

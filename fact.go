@@ -49,8 +49,8 @@ type SessionForked struct {
 	Endorsed []Endorsed `json:"endorsed,omitempty"`
 	// Spelled is how much private data the parent's requests could have revealed, in bits.
 	Spelled int `json:"spelled,omitempty"`
-	// Halved is how often the remaining bits were shared between a parent and a child. Each time
-	// doubles what a bit costs.
+	// Halved is how often the bits that may still be revealed were divided between a parent and a
+	// child. Each division doubles what a revealed bit costs.
 	Halved int `json:"halved,omitempty"`
 	// Key is the parent's key, as in [SessionOpened].
 	Key string `json:"key,omitempty"`

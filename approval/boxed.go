@@ -21,8 +21,8 @@ type Boxed struct {
 	NotKept []string `json:"notKept,omitempty"`
 }
 
-// Boxes records an allowed call. A call in a box becomes the newest one; a call outside that may
-// change something ends the record of the newest one.
+// Boxes records an allowed call. A call that runs in a box is remembered as the newest boxed call. A
+// call that runs outside of a box and may change something makes the book forget that call.
 func (b *Book) Boxes(a floodmark.Action, r floodmark.Reach) {
 	if r == floodmark.Boxed {
 		b.InBoxes = append(slices.Clip(b.InBoxes), a.Call)[:min(len(b.InBoxes)+1, maxInBoxes)]

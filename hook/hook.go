@@ -347,7 +347,7 @@ type Reply struct {
 	// cannot reach. If it fails for that reason, its changes are dropped, so that it can be
 	// repeated.
 	Tried bool `json:"-"`
-	// Shown is [Push.With] of the zero digest if a person approved the push of this call or is
-	// being asked about it. The daemon then pushes, and the agent does not.
+	// Shown identifies the push ([Push.With] of the zero digest) that a person approved or is being
+	// asked about; zero if there is none. The daemon makes this push, and the agent does not.
 	Shown floodmark.Digest `json:"-"`
 }

@@ -13,8 +13,8 @@ const (
 	maxTails  = 4    // ends of one value or name
 )
 
-// Tails returns ends of the possible paths in a leaf's value and in its argument's name. Each
-// begins with a file or folder whose name begins with a dot. Escapes of URLs and backslashes are
+// Tails looks for paths in a leaf's value and in its argument's name. It returns each path from its
+// first file or folder whose name begins with a dot to its end. Escapes of URLs and backslashes are
 // resolved first.
 func (l Leaf) Tails() []string {
 	return append(tails(l.Path, maxNamed), tails(l.Value, maxTailed)...)

@@ -217,8 +217,8 @@ func (l *licence) texts() iter.Seq[string] {
 	}
 }
 
-// namesOther reports whether the owner called another element of the lists by its name, so that they
-// did not mean value. It is also true if they said too much to look at all words.
+// namesOther reports whether the owner named a different element of the lists, and so did not mean
+// value. It is also true if the owner's text is too long to look at all its words.
 func (l *licence) namesOther(field, value string, lists []provenance.Record) bool {
 	inLists := func(r provenance.Record) bool {
 		return slices.ContainsFunc(lists, func(list provenance.Record) bool { return list.Node == r.Node })
@@ -316,8 +316,8 @@ func (l *licence) money() bool {
 }
 
 // named reports whether a value identifies the record that the owner called by
-// its name. If two records have that name, they may have meant the other one,
-// and an attacker may have made this one for that reason.
+// its name. If two records have that name, the owner may have meant the other one:
+// an attacker may have created this one to be mistaken for it.
 func (l *licence) named(id string) bool {
 	return l.calls(l.s.own(l.tr.Records("id", id)), false)
 }

@@ -83,9 +83,9 @@ func (st *step) leave(j *judged, result floodmark.NodeID) {
 	}
 }
 
-// takenIn returns the sources of what a call puts into files from a repository of others: from
-// another checkout or, through git, from another revision. A revision that git checks out is not
-// included, because the checkout itself says which commit it is at.
+// takenIn returns the sources of content that a call copies into files from other people's commits:
+// out of another checkout or, with git, out of another revision. If git checks a revision out,
+// there are none, because the checkout itself says which commit it is at.
 func (st *step) takenIn(j *judged, reads []string) (list []floodmark.Source) {
 	var from []Checkout
 	if !j.use.Revisions.Moves {

@@ -26,8 +26,8 @@ type Settings struct {
 	StopUnseen bool
 	// MaxIterations ends a runaway turn.
 	MaxIterations int
-	// TicketTTL is how long a question waits. Wait is how long it waits if the agent can wait for
-	// the answer; zero means that agents wait no longer than for any answer.
+	// TicketTTL is how long a question stays open. Wait is how long it stays open if the agent can
+	// wait for the answer; if it is zero, such an agent gets an answer at once, as any other.
 	TicketTTL, Wait time.Duration
 	ToolWide        bool        // an approval may cover a whole tool
 	MaxTries        int         // how many wrong codes void a question

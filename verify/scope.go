@@ -11,7 +11,7 @@ import (
 // A FailMode says what happens if a gate does not answer. Smaller is safer.
 type FailMode uint8
 
-// The fail modes, with the words deny and allow of seed 3.
+// The fail modes. The words deny and allow are those of seed 3 (docs/reference/seeds.md).
 const (
 	FailDeny FailMode = iota
 	FailAllow

@@ -41,9 +41,9 @@ func (m openclawSays) audience() hook.Audience {
 	return hook.ToOthers
 }
 
-// whole returns everything that is sent, as one text. An address that may be loaded becomes an
-// image in it, so that it is made inert like an image. In an answer to the owner the texts of
-// Beside are left out, because such an answer is never stopped.
+// whole returns everything that is sent, as one text. An address that the receiver's program may
+// load is written as an image, because addresses of images are made inert. The texts of Beside are
+// left out of an answer to the owner, which is never stopped.
 func (m openclawSays) whole() string {
 	parts := []string{m.Text}
 	if m.audience() != hook.ToOwner {

@@ -128,7 +128,7 @@ func pidsGroup() (dir string, threads bool, err error) {
 	return "", false, errors.New("as root a box needs a control group of its own, and this machine has none for processes")
 }
 
-// offersPids reports whether the groups below one can bound processes.
+// offersPids reports whether the groups in a group can limit the number of their processes.
 func offersPids(dir string) bool {
 	data, err := os.ReadFile(filepath.Join(dir, "cgroup.subtree_control"))
 	return err == nil && strings.Contains(" "+strings.TrimSpace(string(data))+" ", " pids ")

@@ -38,8 +38,9 @@ func (w *Writes) Swap() *swap.Swap {
 	return &swap.Swap{Root: w.Project, Folder: w.Folder, Name: swapName, Limit: w.Undo, At: w.At}
 }
 
-// started reports whether a change is of a file that is run or loaded by its name alone, by a
-// search that asked for no particular file, or is of a path above a folder of such files.
+// started reports whether a program runs or loads the changed file without being told to, because it
+// looks for a file of that name or reads all files of the folder. It is also true for a folder above
+// such files.
 func (w *Writes) started(c *Change) bool {
 	p := filepath.Join(w.Project, c.Path)
 	leads := func(to string) bool { return c.Kind != Folder && strings.HasPrefix(to+"/", p+"/") }

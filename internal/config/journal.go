@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// A Shard is a database that holds the shards From to To of a fleet's journal. A session's name
-// determines its shard. There are [shards] in all.
+// A Shard names a database and which shards of a fleet's journal are in it: those with the numbers
+// From to To. A session's name determines its shard. There are [shards] in all.
 type Shard struct {
 	Store string `yaml:"store"`
 	From  int    `yaml:"from"`

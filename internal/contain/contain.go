@@ -103,11 +103,11 @@ type ticket struct {
 	at   time.Time
 	// earlier says that the monitor has restarted since: the box's outcome can no longer be read.
 	earlier bool
-	// shares says that its box uses the /tmp of the session. tried says that its call runs in the
-	// box as a trial, because it may need what no box has.
+	// shares says that the call's box uses the /tmp of the session. tried says that the call runs in
+	// the box as a trial, because it may need what no box has.
 	shares, tried bool
-	// room is the folder of its box, in which what the box replaces can be kept. If the box works
-	// beside its ticket instead, room is empty and about describes the call.
+	// room is the folder in which the box keeps the files that it replaces. If the box works beside
+	// its ticket instead, room is empty and about describes the call.
 	room  string
 	about *undo.About
 	// replaces is what was known of the call before it was judged. twice says that another call

@@ -227,7 +227,7 @@ func levelValue[E ~uint8](c *plain, ws words, v *E) {
 	c.odd = true
 }
 
-// words are the words of an ordered type's values, by number.
+// words lists how the values of a type are written. The index is the value's number.
 type words []string
 
 func (c *plain) digest(name string, v *floodmark.Digest, omit bool) {

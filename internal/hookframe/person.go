@@ -134,7 +134,7 @@ func Show(ctx context.Context, words string, said Said) {
 	p.ask, p.said = words, said
 }
 
-// A noFrame is the only message of an asker that shows a question.
+// A noFrame says that a person answered no. A program that shows a question can send nothing else.
 type noFrame struct {
 	V  int  `json:"v"`
 	No bool `json:"no"`

@@ -33,9 +33,9 @@ func sentences(text string, items []item) []sentence {
 	return list
 }
 
-// quoteInner marks what is in typographic quotes as quoted, even if they are right
-// behind a letter, as in Chinese. A single token in them stays a value, unless it
-// is a word.
+// quoteInner marks text in typographic quotes as quoted, also if the opening quote
+// follows a letter without a space, as is usual in Chinese. If the quotes contain a
+// single token that is no word, the token remains a value.
 func quoteInner(text string, items []item) []item {
 	items = slices.Clone(items)
 	for from := 0; ; {

@@ -25,8 +25,7 @@ const (
 
 // A login is one server's entry in the file.
 //
-// Rules for changing it: keys are only added, and an entry without a new key must not allow more
-// than one with it.
+// Rules for changing it: keys are only added, and leaving a new key out must never allow more.
 type login struct {
 	// URL is the server that the login was made for. At another address it is not used.
 	URL string `json:"url"`

@@ -125,8 +125,8 @@ func (f *file) accept(e Entry) error {
 	return nil
 }
 
-// accept accepts another command that waits. If none waits, it accepts all pinned definitions of
-// the server; held definitions stay held.
+// accept accepts the new start command of the server that waits to be looked at. If none waits, it
+// accepts the server's pinned definitions. Definitions that wait to be looked at keep waiting.
 func (s *server) accept() {
 	if s.Waiting != nil {
 		s.Identities = append(s.Identities, *s.Waiting)

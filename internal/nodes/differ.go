@@ -158,8 +158,8 @@ type line struct {
 	since time.Time
 }
 
-// lines adds the lines about one what: one for each node outside of the largest group, or one for
-// all nodes if no group is the largest.
+// lines adds the lines about one setting, what. Each node that differs from the largest group gets a
+// line. If no group is the largest, there is one line for all nodes.
 func (ps parts) lines(lines []line, names []string, what string, since time.Time) []line {
 	add := func(nodes string, than int) {
 		at := slices.IndexFunc(lines, func(l line) bool { return l.nodes == nodes && l.than == than })

@@ -33,9 +33,9 @@ type shared struct {
 	first   peer.Process // the gateway that began it
 }
 
-// placed says what is above a gateway that sent an event.
+// placed says which sessions belong to the processes that started a gateway.
 type placed struct {
-	// beside are further sessions, whose marks the session of the event gets.
+	// beside are further sessions. The session of the gateway's event takes on their marks too.
 	beside []floodmark.SessionID
 	// lost says that there are more such sessions than are known.
 	lost bool

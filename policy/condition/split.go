@@ -33,8 +33,8 @@ type placeTest struct {
 	value func(*Question) held
 }
 
-// A held is a text with which a place is compared. is is yep for a text, no for another value, to
-// which no place is equal, and failed if there is no value.
+// A held is the value that a place is compared with. The field is tells what it is: a text (yep), a
+// value of another kind, which equals no place (no), or that there is no value (failed).
 type held struct {
 	text string
 	is   truth
