@@ -13,7 +13,7 @@ type answer struct {
 	reach   floodmark.Reach   // of a call that the door can box
 }
 
-// plainly is the answer that is the same for every call.
+// plainly returns the answer that is the same for every call.
 func plainly(v floodmark.Verdict) answer { return answer{v, v, floodmark.Free} }
 
 // parseAnswer reads a word. An unknown word restricts.

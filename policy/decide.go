@@ -267,18 +267,18 @@ func (rs *reasons) conclude() (floodmark.Verdict, floodmark.Reach, []floodmark.R
 // A Ruling is the policy's answer to a [Question]. The zero Ruling restricts.
 type Ruling struct {
 	Verdict floodmark.Verdict
-	// Reach is Boxed only if the call can be boxed: of any other one, what a policy wants in
-	// a box is asked about.
+	// Reach is Boxed only if the call can be boxed. If the policy wants a box for another
+	// call, the verdict says what happens instead.
 	Reach floodmark.Reach
-	// Outside says that it would have been Boxed if the call could be boxed.
+	// Outside says that Reach would be Boxed if the call could be boxed.
 	Outside bool
 	// Reasons explain the verdict, the deciding one first. A plain Allow has none.
 	Reasons []floodmark.Reason
 	// Flow says that a flow rule asks for a person: no auditor, no relaxation
 	// and no tool-wide grant may answer instead.
 	Flow bool
-	// Unaudited is, of an Audit where silence may mean more than a question, the
-	// verdict there would be without an auditor. Else it is zero, which restricts.
+	// Unaudited is the verdict without an auditor. It is set for an Audit if calls may
+	// pass although the auditor does not answer. Else it is zero, which restricts.
 	Unaudited floodmark.Verdict
 	// BlockTurn ends the agent's turn.
 	BlockTurn bool

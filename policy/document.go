@@ -74,7 +74,7 @@ func parseTool(s string) toolName {
 	return toolName{name: s}
 }
 
-// read reads a layer and notes its problems. The document is nil if one is an error.
+// readDocument reads a layer and notes its problems. It returns nil if one is an error.
 func readDocument(r *policyfile.Reader, in policyfile.Scope, conditions *condition.Set) *document {
 	root := r.Parse()
 	if root == nil || !r.Policy(root, in) {
@@ -157,7 +157,7 @@ func readGroups(n *yaml.Node) map[string]floodmark.Trust {
 	return groups
 }
 
-// caution reads the tools whose results are untrusted. False changes nothing, because
+// readCaution reads the tools whose results are untrusted. False changes nothing, because
 // only the catalog can say that a result is believed more.
 func readCaution(r *policyfile.Reader, n *yaml.Node) map[toolName]bool {
 	out := map[toolName]bool{}

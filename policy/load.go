@@ -103,7 +103,7 @@ func readProfile(name string) (*document, []byte, error) {
 	return d, data, nil
 }
 
-// auditorMode warns if calls can pass although the auditor does not answer.
+// checkAuditorMode warns if calls can pass although the auditor does not answer.
 func checkAuditorMode(r *policyfile.Reader, d *document) {
 	var s Settings
 	if d.settings(&s); s.AuditorFailMode == FailBlock || d.profile == "dry-run" {

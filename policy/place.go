@@ -141,7 +141,7 @@ func readPlaces(r *policyfile.Reader, root *yaml.Node) places {
 	return ps
 }
 
-// path reads a path pattern. A pattern for a whole disk or home is refused.
+// readPath reads a path pattern. A pattern for a whole disk or home is refused.
 func readPath(r *policyfile.Reader, n *yaml.Node) (pathPattern, bool) {
 	p, ok := parsePath(n.Value)
 	switch {
@@ -155,7 +155,7 @@ func readPath(r *policyfile.Reader, n *yaml.Node) (pathPattern, bool) {
 	return p, true
 }
 
-// host reads a host pattern. Trust in a host where strangers write is refused,
+// readHost reads a host pattern. Trust in a host where strangers write is refused,
 // because it would be trust in strangers.
 func readHost(r *policyfile.Reader, n *yaml.Node, t floodmark.Trust) (openhost.Pattern, bool) {
 	h, ok := openhost.ParsePattern(n.Value)

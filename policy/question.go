@@ -2,7 +2,7 @@ package policy
 
 import "github.com/floodmark/floodmark/policy/condition"
 
-// What a policy is asked, which its conditions look at, too.
+// What a policy is asked. The types are in package condition, because conditions look at them, too.
 type (
 	// A Question is everything a decision about one step may depend on.
 	Question = condition.Question
@@ -12,6 +12,6 @@ type (
 	Reach = condition.Reach
 	// Sources are what is in the context of a session.
 	Sources = condition.Sources
-	// Counts are the sources by what conditions ask of them.
+	// Counts remember what rules answered about earlier sources.
 	Counts = condition.Counts
 )

@@ -29,8 +29,8 @@ type Standing struct {
 	From, Until time.Time
 }
 
-// MaxStanding is how long a standing approval holds at most: longer ones are forgotten by those who
-// gave them.
+// MaxStanding is how long a standing approval may be in effect. The owner would forget that they
+// gave a longer one.
 const MaxStanding = 90 * 24 * time.Hour
 
 // Holds reports whether its time has come and is not over.

@@ -1,5 +1,5 @@
-// Package condition decides when a rule of a policy applies: it compiles what the rule says in CEL,
-// and asks it of a call.
+// Package condition decides when a rule of a policy applies: it compiles the CEL expression of the
+// rule and evaluates it for a call.
 package condition
 
 import (
@@ -46,11 +46,11 @@ const (
 	failed
 )
 
-// A Condition decides whether a rule applies. The zero Condition always does.
+// A Condition decides whether a rule applies. The zero Condition is true for every question.
 type Condition struct {
 	eval func(*Question) truth
-	// needsCall: it mentions the tool call, so it cannot be answered at a model call.
-	// needsArgs: it mentions what may differ between two calls of the same tool.
+	// NeedsCall: it mentions the tool call, so it cannot be answered at a model call.
+	// NeedsArgs: it mentions what may differ between two calls of the same tool.
 	// byEffect: it mentions what the call does.
 	NeedsCall, NeedsArgs, byEffect bool
 	// values are the paths of the arguments whose values it looks at. anyValue says
@@ -60,7 +60,7 @@ type Condition struct {
 	compiled bool // by us, not by the CEL library
 }
 
-// holds reports whether the rule applies to the call, or to a call with only one of its effects,
+// Holds reports whether the rule applies to the call, or to a call with only one of its effects,
 // so that no rule is avoided by a further effect. An error is taken for true: rules only tighten.
 func (c *Condition) Holds(q *Question) bool {
 	return c.eval == nil || c.eval(q) != no || c.byEffect && slices.ContainsFunc(q.Effects, func(e floodmark.Effect) bool {
@@ -70,7 +70,7 @@ func (c *Condition) Holds(q *Question) bool {
 	})
 }
 
-// blind reports whether the condition looks at a value that was not recorded.
+// Blind reports whether the condition looks at a value that was not recorded.
 func (c *Condition) Blind(q *Question) bool {
 	return len(q.Unkept) > 0 && (c.anyValue || slices.ContainsFunc(c.values, func(path string) bool { return slices.Contains(q.Unkept, path) }))
 }
@@ -154,7 +154,7 @@ func Compile(r *policyfile.Reader, n *yaml.Node, cs *Set) (Condition, bool) {
 		return shortForm(n), true
 	}
 	if cs.patterns > maxPatterns || cs.bytes > MaxConditions {
-		return Condition{}, false // it was said, and the rest would take long to read
+		return Condition{}, false // the limit was reported before, and the rest would take long to read
 	}
 	if cs.bytes += len(n.Value); cs.bytes > MaxConditions {
 		r.Fault(n, "condition", fmt.Sprintf("the conditions of this policy have more than %d bytes together", MaxConditions),
@@ -343,8 +343,8 @@ func cleanCEL(s string) string {
 	return strings.ReplaceAll(s, "found no matching overload for", "these types do not go together:")
 }
 
-// checkCompared looks at the words a condition compares variables with. An unknown
-// effect, or one agent of a program, makes a rule that never applies.
+// checkCompared checks the words that a condition compares variables with. A rule that
+// compares with an unknown effect, or with one agent of a program, never applies.
 func checkCompared(r *policyfile.Reader, n *yaml.Node, a *ast.AST) {
 	ast.PreOrderVisit(a.Expr(), ast.NewExprVisitor(func(e ast.Expr) {
 		if e.Kind() != ast.CallKind {

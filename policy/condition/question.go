@@ -52,7 +52,7 @@ type Question struct {
 	// Unseen says that a call ran in this session without being allowed.
 	Unseen bool
 
-	about *about // what is asked about by what stands in sources.exists
+	about *about // the source that is asked about inside sources.exists and the like
 }
 
 // A Raised is an effect with the trust it is judged at.
@@ -61,8 +61,8 @@ type Raised struct {
 	Trust  floodmark.Trust
 }
 
-// TrustFor is the trust an effect is judged at, if that is above trust. Nothing is
-// worth more than the owner's word, and no word raises code or what touches the agent.
+// TrustFor returns the trust an effect is judged at: trust, or what Raised says if that is more, but
+// at most Owner. Effects that run code or change the agent are not raised.
 func (q *Question) TrustFor(e floodmark.Effect, trust floodmark.Trust) floodmark.Trust {
 	for _, r := range q.Raised {
 		if r.Effect == e && e != floodmark.Admin && e != floodmark.Run {
@@ -98,8 +98,8 @@ type Reach struct {
 	// Undescribed names tools without a description, if their results are the only reason
 	// that anything here counts as secret. It is empty if something else is secret.
 	Undescribed []string
-	// SecretFile says that a file with secrets would be sent: its content stands
-	// in no word of the owner's.
+	// SecretFile says that a file with secrets would be sent, whose content is not
+	// in the owner's words.
 	SecretFile bool
 	// ActiveContent says that a content argument carries a URL, address,
 	// account, command or code that was seen only below Owner.
@@ -112,17 +112,17 @@ type Reach struct {
 	ContentLicensed bool
 	// URLArg is the index into Args of the URL that is read, or -1.
 	URLArg int
-	// PointedAt says that the URL is a link the owner asked to follow: whole, as
+	// PointedAt says that the URL is a link the owner asked to follow, exactly as
 	// it was posted where they said.
 	PointedAt bool
-	// HostStated and HostListed say that the owner typed the host that is
-	// reached, or that the policy lists it.
+	// HostStated says that the owner typed the host that is reached. HostListed
+	// says that the policy lists the host.
 	HostStated, HostListed bool
-	// HostNamed says that the owner's own work names the host, or that it is this
-	// machine, or one of documentation that is told a path and nothing else.
+	// HostNamed says that the owner's own work names the host, or that the host is
+	// this machine, or one for documentation that is sent nothing but a path.
 	HostNamed bool
-	// Tells is how many bits the choice of this request can tell, and Told how many
-	// those before it could, since private data was read.
+	// Tells is how many bits the choice of this request can tell. Told is how many
+	// bits earlier requests could tell since private data was read.
 	Tells, Told int
 	// RestFromHost says that every other part of the arguments was stated or
 	// came from a result of that same host.

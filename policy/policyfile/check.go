@@ -12,11 +12,11 @@ import (
 	"github.com/floodmark/floodmark/internal/spelling"
 )
 
-// Policy holds a policy against the shape of the language, as far as it may stand in one place, and
-// notes every difference. It reports whether the policy may be read.
+// Policy compares a policy with the shape that the language has in a scope, and notes every
+// difference. It reports whether the policy may be read.
 func (r *Reader) Policy(n *yaml.Node, in Scope) bool { return r.check(n, policyShape().only(in)) }
 
-// check holds a value against its shape and notes every difference. It reports
+// check compares a value with its shape and notes every difference. It reports
 // whether the value may be read.
 func (r *Reader) check(n *yaml.Node, s *shape) bool {
 	switch s.kind {
@@ -40,7 +40,7 @@ func (r *Reader) checkMapping(n *yaml.Node, s *shape) bool {
 	}
 	ok := true
 	keys, values := Pairs(n)
-	var meant []string // keys that were probably misspelt: they are not missing, too
+	var meant []string // keys that were probably misspelt, so that they are not also reported as missing
 	for i, k := range keys {
 		known, found := s.find(k.Value)
 		if !found {

@@ -85,7 +85,7 @@ func levelWords() []string {
 	}
 }
 
-// EffectWords are the effects, as a policy writes them.
+// EffectWords returns the effects, as a policy writes them.
 func EffectWords() []string {
 	words := make([]string, 0, floodmark.Observe+1)
 	for e := floodmark.Admin; e <= floodmark.Observe; e++ {
@@ -113,7 +113,7 @@ func flowWords() []string {
 	}
 }
 
-// ProfileWords are the shipped profiles.
+// ProfileWords returns the names of the shipped profiles.
 func ProfileWords() []string { return []string{"assistant", "coding", "strict", "dry-run"} }
 
 // standingTrust are the levels a policy may give a place or a group for ever.
@@ -217,5 +217,5 @@ func (s *shape) names() []string {
 	return names
 }
 
-// ElseAudit is contain where a call that cannot be boxed goes to the auditor, not to a person.
+// ElseAudit is like contain, but a call that cannot be boxed goes to the auditor, not to a person.
 const ElseAudit = floodmark.Contain + "-else-audit"

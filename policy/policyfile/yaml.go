@@ -1,5 +1,5 @@
-// Package policyfile reads a policy as YAML and holds it against the shapes of the language, so that
-// every problem is told with its place.
+// Package policyfile reads a policy as YAML and compares it with the shapes of the language, so that
+// every problem is reported with its place.
 package policyfile
 
 import (
@@ -274,7 +274,7 @@ type NamedTool struct {
 	Tool         string // «tool», «server/tool», «server/*», or «*»
 	File         string
 	Line, Column int
-	// Narrow says that a name without a server means a built-in tool alone.
+	// Narrow says that a name without a server only means a built-in tool.
 	Narrow bool
 }
 
