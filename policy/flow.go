@@ -232,10 +232,10 @@ func argumentAt(q *Question, i int) (floodmark.Argument, bool) {
 	return q.Args[i], true
 }
 
-// filesNothing reports whether a write needs no audit, because the call has no text
-// that an auditor could look at, as when an attachment is saved in a folder. It is
-// false if text from outside named the path, or if the table asks a person or
-// refuses. What is saved keeps its sources.
+// filesNothing reports whether a write needs no audit, because the auditor would see
+// no text: the call has none, as when an attachment is saved in a folder. The path
+// must not be named by text from outside alone. What is saved keeps its sources. It
+// is false if the table asks a person or refuses.
 func filesNothing(q *Question, cell *floodmark.Reason) bool {
 	if cell == nil || cell.Verdict != floodmark.Audit || !q.Reach.NoText || q.SelfProtected {
 		return false

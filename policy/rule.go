@@ -58,7 +58,7 @@ func checkStricter(r *policyfile.Reader, action *yaml.Node) {
 	}
 }
 
-// readActions turns one written rule into the rules it stands for.
+// readActions turns one written rule into a rule for each of its actions.
 func readActions(r *policyfile.Reader, n *yaml.Node, where string, cond condition.Condition) []*rule {
 	action := policyfile.Value(n, "action")
 	given := ""

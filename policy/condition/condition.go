@@ -24,8 +24,8 @@ import (
 	"github.com/floodmark/floodmark/policy/policyfile"
 )
 
-// The limits of a condition. The cost is CEL's own measure; a condition over
-// the limit counts as true.
+// The limits of a condition. The cost is CEL's own measure. A condition over the
+// limit is taken for true.
 const (
 	maxCost    = 100_000
 	maxNesting = 64

@@ -114,7 +114,7 @@ func (c *compiler) alone(e ast.Expr) bool {
 // mentionsSource reports whether an expression looks at the source that is asked about.
 func (c *compiler) mentionsSource(e ast.Expr) bool { return c.source != "" && mentions(e, c.source) }
 
-// mentions reports whether a name stands in an expression.
+// mentions reports whether an expression has a name.
 func mentions(e ast.Expr, name string) (does bool) {
 	ast.PreOrderVisit(e, ast.NewExprVisitor(func(e ast.Expr) { does = does || isIdent(e, name) }))
 	return does

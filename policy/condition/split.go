@@ -12,8 +12,8 @@ import (
 )
 
 // A split is a condition about a source that is taken apart, so that it is evaluated for groups of
-// sources: what depends on the source alone once for each group, a test of its place against the
-// call once for each place, and the rest once for each class of groups.
+// sources. What depends on the source alone is evaluated once for each group, a test of its place
+// against the call once for each place, and the rest once for each class of groups.
 type split struct {
 	walk  bool // the whole condition is evaluated for each source
 	alone []readTruth

@@ -242,7 +242,7 @@ func Pairs(n *yaml.Node) (keys, values []*yaml.Node) {
 	return keys, values
 }
 
-// Value returns what stands behind a key, or nil.
+// Value returns the value of a key, or nil.
 func Value(n *yaml.Node, name string) *yaml.Node {
 	keys, values := Pairs(n)
 	if i := slices.IndexFunc(keys, func(k *yaml.Node) bool { return k.Value == name }); i >= 0 {
