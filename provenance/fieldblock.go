@@ -66,7 +66,7 @@ func (r *fieldReader) block() bool {
 	return true
 }
 
-// A blockName is a key whose value stands on the lines below it.
+// A blockName is a key whose value is on the lines below it.
 type blockName struct {
 	indent int
 	name   string

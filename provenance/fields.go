@@ -15,7 +15,7 @@ const (
 type field struct {
 	name   string // «id» for whatever identifies a record, «name» for whatever names it
 	value  string
-	at     int // where the value stands
+	at     int // the offset of the value
 	record int // where its record begins
 }
 

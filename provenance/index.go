@@ -162,7 +162,7 @@ func (w *window) push(word []byte, start int) bool {
 	return w.words == shingleWords
 }
 
-// start returns where the first word stands.
+// start returns the offset of the first word.
 func (w *window) start() int { return w.starts[0] }
 
 // slide drops the first n words of a full window.

@@ -18,10 +18,10 @@ const (
 	maxLabelWords = 4
 )
 
-// labels collects the values of a plain text that stand right behind a word and
-// a colon: «Email: ada@home.example». They are no fields: the author of the text
-// wrote the label too, so nothing follows from a label unless the owner pointed
-// at that text.
+// labels collects the values of a plain text that are right behind a word and a
+// colon: «Email: ada@home.example». Labels prove less than fields, because the author
+// of the text wrote the label, too: nothing follows from a label unless the owner
+// pointed at that text.
 func (ix *Indexer) labels(text string) {
 	if len(text) > maxLabelText || !strings.Contains(text, ":") {
 		return
@@ -62,8 +62,8 @@ func (h *hasher) labelHash(label, value string) Hash {
 	return h.bytes(h.in)
 }
 
-// Labelled returns where a value stands right behind a label, or in a field of
-// that name.
+// Labelled returns the places at which a value is right behind a label, or in a
+// field of that name.
 func (t *Tracer) Labelled(label, value string) []floodmark.Span {
 	if t.Index == nil || value == "" || len(value) > maxFieldValue {
 		return nil

@@ -8,7 +8,7 @@ import (
 // A Repeat is a piece of a text that was seen before: a run of words, a name, a link, an address or
 // an account.
 type Repeat struct {
-	From, To int            // where it stands in the text, in bytes
+	From, To int            // its offsets in the text, in bytes
 	Words    int            // how many words of it are known to be the same
 	Name     bool           // it is a name, a link, an address or an account
 	Span     floodmark.Span // where it was first seen

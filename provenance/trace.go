@@ -111,7 +111,7 @@ func (t *Tracer) findFrom(h Hash, from floodmark.NodeID, most int) []floodmark.S
 func (t *Tracer) first(h Hash) []floodmark.Span {
 	var nodes []floodmark.Span
 	for from := floodmark.NodeID(0); len(nodes) < floodmark.MaxSpans; {
-		spans := t.findFrom(h, from, 2*floodmark.MaxSpans) // a token stands once in most contents
+		spans := t.findFrom(h, from, 2*floodmark.MaxSpans) // most contents have a token once
 		nodes = append(nodes, onePerNode(spans)...)
 		if len(spans) < 2*floodmark.MaxSpans {
 			break
