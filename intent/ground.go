@@ -166,8 +166,8 @@ func (l *licence) leavesOut(but int) bool {
 	})
 }
 
-// listed reports whether a service of the owner's lists a value as one of its
-// own: a channel, a user, a folder.
+// listed reports whether a service of the owner's lists a value as something it has,
+// such as a channel, a user or a folder.
 func (l *licence) listed(value string) bool {
 	if tokens.Reaches(value) {
 		return false
@@ -242,9 +242,8 @@ func (l *licence) chosen(id string) bool {
 	return len(have) > 0 && len(picked) > 0 && !slices.ContainsFunc(picked, func(r provenance.Record) bool { return !slices.Contains(have, r) })
 }
 
-// fieldOfNamed reports whether a value stands in the one record the owner
-// called by its name, in the field that they spoke of: «the same participants as
-// the meeting».
+// fieldOfNamed reports whether the one record that the owner called by its name has
+// the value in the field that they spoke of: «the same participants as the meeting».
 func (l *licence) fieldOfNamed(leaf hook.Leaf) bool {
 	if l.s.Words.Small(strings.ToLower(leaf.Top)) {
 		return false
@@ -316,8 +315,8 @@ func (l *licence) money() bool {
 }
 
 // named reports whether a value identifies the record that the owner called by
-// its name. If two records have that name, the owner may have meant the other one:
-// an attacker may have created this one to be mistaken for it.
+// its name. If two records have that name, it returns false, because the owner may
+// have meant the other record, and an attacker may have made this one.
 func (l *licence) named(id string) bool {
 	return l.calls(l.s.own(l.tr.Records("id", id)), false)
 }
