@@ -58,7 +58,7 @@ func (r *Request) endsWith(i int, mark string) bool {
 	return strings.Contains(marks, mark)
 }
 
-// actsAt returns where the thing to do is named, behind a verb such as «do»
+// actsAt returns the index of the word for what is to be done, behind a verb such as «do»
 // or «follow», or -1. A «do» may be the word before, as part of the opening.
 func (r *Request) actsAt(verb, end int) int {
 	i := verb
@@ -76,7 +76,7 @@ func (r *Request) actsAt(verb, end int) int {
 	return -1
 }
 
-// after reports whether a word stands right before an item and its quotes.
+// after reports whether an item, with its quotes, is right after a word.
 func (r *Request) after(i int, word string) bool {
 	for j := i - 1; j >= 0; j-- {
 		if r.items[j].End > r.items[i].Start { // the quotes around it

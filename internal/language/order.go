@@ -87,7 +87,7 @@ func (g *grammar) isNoun(items []item, at int) bool {
 	return g.AfterNoun.has(next) || g.AfterThing.has(next) && g.Things.has(wordOf(items[at]))
 }
 
-// nounAt reports whether a word stands behind one that only a noun follows.
+// nounAt reports whether the word before an item is one that only a noun follows.
 func (g *grammar) nounAt(items []item, i int) bool {
 	if i == 0 || items[i].apart {
 		return false
@@ -153,7 +153,7 @@ type order struct {
 	*part
 	at, end int // the index of the item to read, and where the item before it ends
 	last    standing
-	direct  bool // nothing but the verb stands before: «send Bob the plan»
+	direct  bool // only the verb is before the item: «send Bob the plan»
 	inside  bool // a clause inside was opened: «what you find»
 	place   bool // the last word that joined may say on what terms: «in the event»
 	closes  bool // no order may follow: «ask me and», «how I write it and»
@@ -288,7 +288,7 @@ func (o *order) link(word string) bool {
 	return true
 }
 
-// noun reports whether a word may be a noun, or stand beside one.
+// noun reports whether a word may be a noun, or belong to one.
 func (o *order) noun(word string, last standing) bool {
 	o.closes = o.closes || o.inside && o.g.Asks.has(word)
 	switch {

@@ -303,14 +303,13 @@ func (r *reader) timed(i int) bool {
 	return number(i-1) || number(i-2)
 }
 
-// named reports whether an item is the name of what stands beside it: «channel
-// general».
+// named reports whether an item is the name of the thing beside it: «channel general».
 func (r *reader) named(i int) bool {
 	beside := func(j int) bool { return j >= 0 && j < len(r.items) && r.t.Named.has(plainWord(r.items[j])) }
 	return !isHan(r.items[i]) && !r.items[i].apart && (beside(i-1) || r.t.longest > 0 && beside(i+1))
 }
 
-// meansOne reports whether the verb of a plain order means one of these.
+// meansOne reports whether the verb of a plain order may mean one of these English verbs.
 func (r *Request) meansOne(verbs []string) bool {
 	return slices.ContainsFunc(r.senses, func(s sense) bool { return slices.Contains(verbs, s.means) })
 }

@@ -117,7 +117,7 @@ func (r *Request) Points() bool {
 	return slices.ContainsFunc(r.items, func(it item) bool { return r.g.Points.has(wordOf(it)) })
 }
 
-// uses reports whether one of the verbs stands at an item.
+// uses reports whether one of the verbs begins at an item.
 func (r *Request) uses(at int, verbs []string) bool {
 	word := wordOf(r.items[at])
 	for _, verb := range verbs {
@@ -279,7 +279,7 @@ func (p *part) reports() bool {
 	return len(p.verbs) == 0 && slices.ContainsFunc(p.items, func(it item) bool { return p.g.Reports.has(wordOf(it)) })
 }
 
-// wordOf returns a word in lower case, or nothing for what is none.
+// wordOf returns a word in lower case, or the empty string if the item is no word.
 func wordOf(it item) string {
 	if !isWordItem(it) {
 		return ""

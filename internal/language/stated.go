@@ -52,7 +52,7 @@ type item struct {
 	raw   string
 	inner bool // inside a quoted string of several tokens
 	clean bool // nothing is attached to it on either side
-	apart bool // more than blanks stand between it and the one before
+	apart bool // more than blanks is between this item and the one before
 	label bool // a colon or an equals sign is before it: «amount: 50»
 	// sentence means that a new sentence or line began before it.
 	sentence bool
@@ -303,8 +303,7 @@ func (it *item) follow(text string, before []item) {
 	it.sentence = strings.ContainsAny(between, ".!?;\n")
 }
 
-// isClean reports whether text[start:end] stands by itself, so that it is not
-// a part of something longer.
+// isClean reports whether text[start:end] is not a part of something longer.
 func isClean(text string, start, end int, kind tokens.TokenKind) bool {
 	if kind == tokens.Address && strings.HasSuffix(text[:start], "<") && strings.HasPrefix(text[end:], ">") {
 		return true

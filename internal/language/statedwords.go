@@ -32,7 +32,7 @@ func (s *Stated) addNames(items []item) {
 	flush()
 }
 
-// joinsNames reports whether the word at i stands between two names.
+// joinsNames reports whether the word at i is between two names.
 func joinsNames(items []item, i int) bool {
 	return i > 0 && i+1 < len(items) && items[i-1].Kind == tokens.Name && items[i+1].Kind == tokens.Name && !items[i+1].apart
 }

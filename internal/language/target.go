@@ -64,7 +64,7 @@ const (
 // A span is the items of one value.
 type span struct{ from, to int }
 
-// find returns where a value stands in the clause.
+// find returns the places of a value in the clause.
 func (r *Request) find(value string) []span {
 	var found []span
 	plain, isNumber := tokens.AsNumber(value)
@@ -303,8 +303,8 @@ func (r *Request) points(j int) bool {
 	return j == 0 || slices.Contains(r.verbs, j-1) || r.g.relation(wordOf(r.items[j-1])) >= relatesLoosely
 }
 
-// endsList reports whether what stands behind a value lets it be the last of a
-// list, and not the subject of something else: «to A, B wrote it».
+// endsList reports whether the item behind a value lets the value be the last of a list. In «to A,
+// B wrote it» B is not, because it is the subject of something else.
 func (r *Request) endsList(i int) bool {
 	if i >= len(r.items) || r.items[i].apart || r.items[i].inner || !isWordItem(r.items[i]) || slices.Contains(r.verbs, i) {
 		return true

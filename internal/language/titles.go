@@ -75,7 +75,7 @@ func hasName(items []item, i, end int, capitals bool) bool {
 // begin no sentence, and what it has in quotes.
 func (r *Request) Called() []string { return r.calledFrom(0) }
 
-// calledFrom is Called for what stands from an item on.
+// calledFrom is Called for the items from this one on.
 func (r *Request) calledFrom(from int) []string {
 	var names []string
 	for i, it := range r.items {
@@ -140,10 +140,10 @@ func (r *Request) Beginnings() []string {
 	return starts
 }
 
-// A Reading is what a clause says about links to follow: who posted them, or
+// A Reading is what a clause says about links to read: who posted the links, or
 // where.
 type Reading struct {
-	Names []string // whom or what it calls by name behind «article», «website»
+	Names []string // the names behind «article», «website»: of people, channels
 	One   bool     // it speaks of a single link
 }
 

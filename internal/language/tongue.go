@@ -18,12 +18,12 @@ type tongue struct {
 	Infinitives map[string][]string
 	Final       bool
 	Openers     []string
-	// Reads are orders that change nothing. Leads may stand before the verb with
-	// what belongs to them.
+	// Reads are orders that change nothing. Leads are words that may come before the
+	// verb, with what belongs to them.
 	Reads, Leads set
 	// To, Loose and Away say what the value behind them is, as in English.
 	To, Loose, Away set
-	// Fillers may stand before an order, Small words anywhere.
+	// Fillers may come before an order. Small words may be anywhere in it.
 	Fillers, Joints set
 	Small, Nouns    set
 	// Days are words behind which a number is that of a day.
@@ -84,7 +84,7 @@ func (t *tongue) all() []set {
 	return []set{t.Reads, t.Leads, t.To, t.Loose, t.Away, t.Fillers, t.Joints, t.Small, t.Nouns, t.Denies, t.DeniesToo, t.Assents, t.AssentsWith}
 }
 
-// knows reports whether a word may stand anywhere in an order.
+// knows reports whether a word may be anywhere in an order.
 func (t *tongue) knows(word string) bool {
 	return t.role(word) || t.Small.has(word) || t.Nouns.has(word)
 }

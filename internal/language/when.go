@@ -30,8 +30,8 @@ const maxTimes = 32
 // hour» ends at 11:00.
 const latest = 12 * 60
 
-// ReadWhen reads what messages say about time. What stands inside quotes may
-// be by others and says nothing.
+// ReadWhen reads what messages say about time. It ignores quotations, which may be
+// by others.
 func (l *Lexicon) ReadWhen(texts ...string) When {
 	var w When
 	for _, text := range texts {
@@ -137,7 +137,7 @@ func (l *Lexicon) dayAt(words []string, i int) (day, bool) {
 	return day{}, false
 }
 
-// isOf reports whether a word stands between a day, its month and its year.
+// isOf reports whether a word may be between a day, its month and its year.
 func isOf(word string) bool { return word == "of" || word == "de" }
 
 func wordAt(words []string, i int) string {
