@@ -18,7 +18,7 @@ const (
 )
 
 // Shown returns what a person may read of an argument: no content, and nothing that is
-// called a secret or has the shape of one. A sign stands for each line break.
+// called a secret or has the shape of one. Each line break is shown as a sign.
 func (r Rules) Shown(a catalog.Arg, l hook.Leaf) string {
 	if a.Role == floodmark.Content || a.Is == catalog.IsSecret || IsName(l.Path) {
 		return ""
