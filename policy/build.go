@@ -109,7 +109,7 @@ func lift(row *[trusts]cell) (lifts bool) {
 	return lifts
 }
 
-// monotone allows less believed content no more than more believed content.
+// monotone lowers each answer to the answers for more believed content.
 func monotone(row *[trusts]cell) {
 	for t := trusts - 2; t >= 0; t-- {
 		row[t].says = row[t].says.join(row[t+1].says)
@@ -174,7 +174,7 @@ func (d *document) overrideGrid(o *override, table *grid) *grid {
 	return &g
 }
 
-// prefixed names the layer in the rules' reasons.
+// prefixed puts the name of the layer before the names of rules in their reasons.
 func prefixed(rules []*rule, where string) []*rule {
 	for _, r := range rules {
 		for _, reason := range []*floodmark.Reason{&r.Reason, r.inside, r.boxes} {

@@ -6,8 +6,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A grid is an answer with its reasons for every effect at every trust. Texts
-// are made when a policy is loaded, so that deciding makes none.
+// A grid has an answer with its reasons for every effect at every trust. Their texts
+// are made when a policy is loaded, so that decisions need not make them.
 type grid [effects][trusts]*ruled
 
 // guarded reports whether seed 0's taintPolicy speaks about the effect.

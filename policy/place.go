@@ -71,7 +71,7 @@ func (p *Policy) pathTrust(place string, kind catalog.PathKind, projectKnown boo
 	return floodmark.External
 }
 
-// HostTrust is the standing trust the policy gives a host, if it speaks of it.
+// HostTrust returns the standing trust the policy gives a host, if the policy names the host.
 func (p *Policy) HostTrust(host string) (floodmark.Trust, bool) {
 	if p == nil || p.base == nil {
 		return floodmark.Untrusted, false

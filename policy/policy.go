@@ -6,19 +6,18 @@
 //
 // Read the files in this order:
 //
-//	question.go   what is asked and what is answered
+//	question.go   what is asked; its types are in package condition
 //	settings.go   what a policy says besides its rules; quiet.go its quiet hours
 //	standing.go   what scheduled jobs may do without asking
 //	decide.go     the answer to a tool call
 //	flow.go       what must not leave, and after what was read
 //	model.go      the answer to a model call
 //	speaker.go    the label by who speaks; place.go by where something was read
-//	shape.go      the language; yaml.go, check.go, document.go read it
-//	rule.go       rules; condition.go, compile.go their conditions
-//	sources.go    what rules ask of sources; split.go of groups of them, library.go what CEL answers
+//	document.go   one file that was read; the language is in package policyfile
+//	rule.go       rules; their conditions are in package condition
 //	named.go      the tools a policy speaks about
 //	load.go       layers; build.go joins them
-//	schema.go     the language for editors
+//	answer.go     what a word of a policy means; grid.go a table of answers
 package policy
 
 import (

@@ -116,11 +116,11 @@ func (s Settings) Person(channel, name string) (string, bool) {
 	return who, ok
 }
 
-// provers are the channels that prove who answers. A conversation with an agent is
-// not among them: who speaks there is the agent's word.
+// provers returns the channels that prove who answers. A conversation with an agent is
+// not among them, because only the agent says who speaks there.
 func provers() []string { return []string{"owner.sock", "token", "certificate", "telegram", "oidc"} }
 
-// readPeople reads who may approve what takes two.
+// readPeople reads who may approve what takes two people.
 func readPeople(r *policyfile.Reader, approvals *yaml.Node) People {
 	out := People{}
 	persons, values := policyfile.Pairs(policyfile.Value(approvals, "people"))

@@ -25,7 +25,7 @@ type Standing struct {
 	Call string
 	// Mark is the lowest mark the session may have.
 	Mark floodmark.Label
-	// From is when it begins, Until when it is over.
+	// From is when it comes into effect. Until is when it ends.
 	From, Until time.Time
 }
 
@@ -33,11 +33,11 @@ type Standing struct {
 // gave a longer one.
 const MaxStanding = 90 * 24 * time.Hour
 
-// Holds reports whether its time has come and is not over.
+// Holds reports whether the approval is in effect at a time.
 func (s Standing) Holds(at time.Time) bool { return !at.Before(s.From) && at.Before(s.Until) }
 
-// Standing returns what is allowed to scheduled jobs, whether its time has come or
-// not.
+// Standing returns all standing approvals, also those that are not in effect yet or
+// any more.
 func (p *Policy) Standing() []Standing {
 	if p == nil {
 		return nil

@@ -37,7 +37,7 @@ const (
 	MaxConditions = 64 << 10
 )
 
-// A truth is the outcome of a condition. CEL knows a third one, the error.
+// A truth is the outcome of a condition. Besides true and false CEL has a third one, the error.
 type truth uint8
 
 const (
@@ -136,7 +136,7 @@ func numberVariables() []string {
 	return []string{"mark.trust", "mark.secrecy", "trust", "iteration", "turn"}
 }
 
-// constants are the words of trust and secrecy, as numbers that compare.
+// constants returns the words of trust and secrecy, as numbers that can be compared.
 func constants() map[string]int64 {
 	out := map[string]int64{}
 	for t := floodmark.Untrusted; t <= floodmark.System; t++ {

@@ -11,12 +11,12 @@ import (
 type Question struct {
 	Agent string
 	Tool  floodmark.ToolRef
-	// Effects are what the call does; none means [floodmark.Admin]. For
-	// [Policy.Hides] they are all that any choice of arguments could do.
+	// Effects are what the call does; none means [floodmark.Admin]. If the question is
+	// whether to hide a tool, they are all that a call of it could do.
 	Effects []floodmark.Effect
 	// SelfProtected says that the call touches the monitor or an agent's hooks.
 	SelfProtected bool
-	// Findings are what else was found in it, each once.
+	// Findings are what else was found in the call, each once.
 	Findings []floodmark.Finding
 	// Boxable says that the door runs this call in a box if told to, and that all it is
 	// known to do can be done there: it names nothing that it would send, fetch or administer.

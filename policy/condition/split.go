@@ -278,7 +278,7 @@ func (c *compiler) sourceText(field string) (readText, bool) {
 	return nil, false
 }
 
-// textTests are the functions of two texts.
+// textTests returns the functions that test one text by another.
 func textTests() map[string]func(string, string) bool {
 	return map[string]func(string, string) bool{"startsWith": strings.HasPrefix, "endsWith": strings.HasSuffix, "contains": strings.Contains}
 }

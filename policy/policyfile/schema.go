@@ -14,7 +14,7 @@ const schemaID = "https://github.com/floodmark/floodmark/docs/reference/policy.s
 // Schema returns the language of the user's policy file as a JSON Schema
 // (draft 2020-12). It is printed from the same tables the reader checks by. It
 // cannot say everything: that conditions are CEL, that names are unique, or
-// that strangers write on a host is known to [Load] only.
+// that strangers write on a host is only checked when a policy is loaded.
 func Schema() []byte {
 	root := policyShape().only(InUser).schema()
 	root = append(object{

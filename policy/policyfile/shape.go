@@ -7,13 +7,13 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// A shape says what may stand at one place of the policy language. The reader
-// checks files by it and [Schema] prints it, so the two cannot differ.
+// A shape says what is allowed at one place of the policy language. The reader
+// checks files by shapes and [Schema] prints them, so the two cannot differ.
 type shape struct {
 	kind  shapeKind
 	noun  string // what a person calls it: «a verdict»
 	about string // one sentence for editors
-	keys  []key  // of a mapping: all that may stand there
+	keys  []key  // of a mapping: all that are allowed
 	// keyWords are the names a named mapping may use; nil means any.
 	keyWords []string
 	item     *shape   // of a list, or of every value in a named mapping
@@ -54,7 +54,7 @@ type key struct {
 // A Scope is a set of places in the layers.
 type Scope uint8
 
-// The places where parts of a policy may stand.
+// The places that a part of a policy may have.
 const (
 	InProfile Scope = 1 << iota // a shipped profile
 	InUser                      // the user's file
@@ -116,7 +116,7 @@ func flowWords() []string {
 // ProfileWords returns the names of the shipped profiles.
 func ProfileWords() []string { return []string{"assistant", "coding", "strict", "dry-run"} }
 
-// standingTrust are the levels a policy may give a place or a group for ever.
+// standingTrust returns the levels that a policy may give a place or a group for good.
 func standingTrust() []string {
 	return []string{floodmark.Shared.String(), floodmark.External.String(), floodmark.Untrusted.String()}
 }
@@ -127,7 +127,7 @@ const (
 	sectionNoun = "the section of an agent"
 )
 
-// policyShape is the whole language.
+// policyShape returns the shape of the whole language.
 func policyShape() *shape {
 	const everywhere = InProfile | InUser | InProject | InAgent
 	const owner = InProfile | InUser
