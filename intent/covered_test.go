@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 )
 
-// An argument is called what it is, or else by its name.
+// An owner may speak of an argument by its name, and of some kinds also by what they are.
 func TestRoleName(t *testing.T) {
 	leaf := hook.Leaf{Path: "a.b", Top: "a"}
 	for is, want := range map[string]string{catalog.IsAmount: "amount a", catalog.IsWhen: "when a", catalog.IsID: "id a", catalog.IsName: "a", "": "a"} {

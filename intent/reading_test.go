@@ -13,7 +13,7 @@ func readingBy(words *language.Lexicon, rs *Readings) *Session {
 	return &Session{Words: words, Read: rs}
 }
 
-// Whatever was read before, a message is understood as it is without memory.
+// Readings change no result, whatever was read before.
 func TestReadingsGiveWhatReadingAgainGives(t *testing.T) {
 	words, rs := language.NewLexicon(), &Readings{}
 	verbs := []string{"send", "mail"}
@@ -34,7 +34,7 @@ func TestReadingsGiveWhatReadingAgainGives(t *testing.T) {
 	}
 }
 
-// Two messages state what both do, and the memory of one is not added to.
+// Two messages together state what each states, and the remembered reading of one is not changed.
 func TestReadingsAreNotAddedTo(t *testing.T) {
 	st := readingBy(language.NewLexicon(), &Readings{})
 	one := st.statedIn([]string{"mail anna@firm.example"})

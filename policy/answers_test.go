@@ -21,7 +21,7 @@ func said(r policy.Ruling) string {
 	return b.String() + "\n"
 }
 
-// What a policy answers about every effect at every level, reasons included.
+// The answer of a policy about every effect at every level, with its reasons.
 func TestAnswers(t *testing.T) {
 	type asked struct{ agent, server, tool string }
 	answers := func(p *policy.Policy, calls ...asked) string {
@@ -50,7 +50,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// What is said about each flow, and where an argument decides.
+// The reason of each flow rule, and the reasons of cells that an argument decides.
 func TestAnswersToFlows(t *testing.T) {
 	var b strings.Builder
 	for _, name := range []string{"assistant", "coding"} {
@@ -183,8 +183,8 @@ func TestVerifiersAreJoined(t *testing.T) {
 	}
 }
 
-// Rules at a model call: those that end turns or keep records, about every
-// tool and about nothing of the call.
+// The rules that are asked at a model call: rules for every tool that end turns or
+// keep records, and do not mention the tool call.
 func TestBeforeModelRules(t *testing.T) {
 	p := load(t, user(`
 maxIterations: 3

@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// Where a table asks for a look at what is written, a call without a text of its
-// own is not asked about, unless text from outside says where it is written.
+// If the table wants an audit of a write, a call without a text of its own passes,
+// unless only text from outside named the path.
 func TestNothingToLookAt(t *testing.T) {
 	arg := func(w floodmark.Whence, trust floodmark.Trust) []floodmark.Argument {
 		return []floodmark.Argument{{Path: "path", Role: floodmark.Critical, Whence: w, Trust: trust}}

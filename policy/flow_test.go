@@ -106,7 +106,7 @@ func TestFlows(t *testing.T) {
 		if r := off.Decide(c.question()); r.Flow {
 			t.Errorf("%s: flows are off, but %+v", c.name, r)
 		}
-		// Neither an override nor the owner's words lift it.
+		// Neither an override nor the owner's words lift a flow rule.
 		q := c.question()
 		q.Trust, q.Relaxed = floodmark.Owner, true
 		if r := free.Decide(q); c.code != "" && (r.Verdict > c.verdict || !r.Flow) {
@@ -133,7 +133,7 @@ func TestFetchSteeredInCoding(t *testing.T) {
 	}
 }
 
-// A call the owner named in full, by what its text is.
+// The verdict on a relaxed call depends on its text.
 func TestRelaxedCalls(t *testing.T) {
 	for _, c := range []struct {
 		name, profile string

@@ -50,8 +50,8 @@ func golden(t *testing.T, path, got string) {
 	}
 }
 
-// Every mistake is told with its place, what is wrong and what to write
-// instead, in words of the language.
+// Every problem says where it is, what is wrong and what to write instead, in words
+// of the language.
 func TestWrongPolicies(t *testing.T) {
 	goWords := regexp.MustCompile(`yaml\.|\*ast|\bstruct\b|interface|\bnil\b|map\[|\bint64\b|policy\.[A-Z]|floodmark\.[A-Z]|!!`)
 	for _, path := range files(t, "testdata/wrong/*.yaml") {

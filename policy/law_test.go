@@ -22,7 +22,7 @@ func questions() iter.Seq[*policy.Question] {
 	return everyNth(1, 0)
 }
 
-// everyNth yields one of n questions, another part of them for each from.
+// everyNth yields one of n questions. Each from selects other questions.
 func everyNth(n, from int) iter.Seq[*policy.Question] {
 	sets := [][]floodmark.Effect{nil, {floodmark.Write, floodmark.Admin}, {floodmark.Fetch, floodmark.Send}}
 	for _, e := range allEffects() {

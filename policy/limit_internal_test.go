@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/policy/policyfile"
 )
 
-// Each limit holds at its number and refuses one beyond.
+// Each limit allows its number and refuses one more.
 func TestLimits(t *testing.T) {
 	list := func(n int) string {
 		return "workspace: [" + strings.TrimSuffix(strings.Repeat("/a/b, ", n), ", ") + "]\n"

@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// Every place that names a tool is listed, with where a bare name is narrow.
+// Every place that names a tool is listed, and says whether a bare name is narrow.
 func TestNamedTools(t *testing.T) {
 	user := policy.Layer{Name: "user", Data: []byte(`version: 1
 toolOverrides: {a: {"*": confirm}}

@@ -17,7 +17,7 @@ import (
 
 //go:generate go test . -run ^TestPolicyPage$ -update
 
-// The page that explains the language to people is held against the language.
+// The page that explains the language to people is compared with the language.
 const policyPage = "../docs/reference/policy.md"
 
 const (

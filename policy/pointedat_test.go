@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// A link that the owner asked to follow is no steered one. With private data
-// in the context it is asked about all the same.
+// A link that the owner asked to follow is not steered. If there is private data in
+// the context, the owner is asked about it nevertheless.
 func TestPointedAt(t *testing.T) {
 	p := shipped(t, "assistant")
 	for _, c := range []struct {

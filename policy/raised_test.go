@@ -42,7 +42,8 @@ func TestRaised(t *testing.T) {
 	}
 }
 
-// What the owner asked to send may be private; a raise below him does not ask.
+// What the owner asked to send may be private. An effect that is raised to less than
+// Owner was not asked for by the owner.
 func TestRaisedSendOfPrivateData(t *testing.T) {
 	for trust, flow := range map[floodmark.Trust]bool{floodmark.Owner: false, floodmark.System: false, floodmark.Local: true, floodmark.Untrusted: true} {
 		q := ask("t", floodmark.Send, floodmark.External)
@@ -86,8 +87,9 @@ func TestStrangePackage(t *testing.T) {
 	}
 }
 
-// A file with secrets is asked about though the owner alone was heard, unless
-// he named where it goes. A secret he typed himself is his own business.
+// The owner is asked before a file with secrets is sent, even if the conversation has
+// only the owner's words, unless the owner named where the file goes. Nothing is asked
+// about a secret that the owner typed.
 func TestSecretFileIsSent(t *testing.T) {
 	stated, composed := arg("to", floodmark.Stated, floodmark.Owner), arg("to", floodmark.Nowhere, floodmark.Untrusted)
 	for _, c := range []struct {
@@ -126,7 +128,7 @@ func TestSecretFileIsSent(t *testing.T) {
 	}
 }
 
-// What a program says counts as the project's only where the project is the owner's own.
+// Files in the project are the owner's own only under the coding profile.
 func TestProjectLocal(t *testing.T) {
 	for profile, want := range map[string]bool{"coding": true, "assistant": false, "strict": false, "dry-run": false} {
 		if got := load(t, user("profile: "+profile)).ProjectLocal(); got != want {

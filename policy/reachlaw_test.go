@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// reachPolicies are random policies in which every word stands somewhere.
+// reachPolicies are random policies that together have every word for an answer.
 func reachPolicies(t *testing.T, each func(text string, r *rand.Rand)) {
 	t.Helper()
 	words := []string{"restrict", "confirm", "audit", "contain-else-audit", "contain", "allow"}
@@ -69,8 +69,8 @@ func TestLawContainIsConfirmWithoutABox(t *testing.T) {
 	})
 }
 
-// Neither half of an answer grows when the context is believed less. What is refused is not
-// run, so its reach says nothing.
+// Neither verdict nor reach is more permissive if the context is believed less. A refused call is
+// not run, so its reach is ignored.
 func TestLawReachIsMonotone(t *testing.T) {
 	reachPolicies(t, func(text string, _ *rand.Rand) {
 		p := loadUser(t, text)
@@ -90,7 +90,8 @@ func TestLawReachIsMonotone(t *testing.T) {
 	})
 }
 
-// What a project adds lowers both halves or leaves them: answers combine by the minimum.
+// What a project adds makes neither verdict nor reach more permissive, because answers are joined
+// by the minimum.
 func TestLawAProjectOnlyTightensBoth(t *testing.T) {
 	reachPolicies(t, func(text string, r *rand.Rand) {
 		word := []string{"restrict", "confirm", "audit", "contain-else-audit", "contain"}[r.IntN(5)]

@@ -35,7 +35,7 @@ func TestLayersThatCannotBe(t *testing.T) {
 	}
 }
 
-// A problem in a condition is told where it stands in the file, however the
+// A problem in a condition is reported at its place in the file, however the
 // condition is written.
 func TestLocate(t *testing.T) {
 	for name, when := range map[string]string{

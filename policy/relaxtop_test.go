@@ -6,8 +6,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// The owner's words make a call the owner's, never more: what a policy asks of
-// the owner it asks of a relaxed call too, whatever trust came with it.
+// The owner's words raise the trust of a call to Owner at most: what a policy asks at
+// Owner, it asks about a relaxed call, too, whatever trust the question has.
 func TestRelaxEndsAtOwner(t *testing.T) {
 	p := load(t, user("table: {send: {owner: confirm, local: confirm, shared: confirm, external: confirm, untrusted: confirm}}"))
 	q := ask("t", floodmark.Send, floodmark.External)

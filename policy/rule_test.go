@@ -61,7 +61,7 @@ func TestRFCRules(t *testing.T) {
 	if _, hidden := p.Hides(q); hidden {
 		t.Error("block_tools hides; only remove_tools should")
 	}
-	// A level counts if it is anywhere in the context, not only as the mark.
+	// A level matters if it is anywhere in the context, not only as the mark.
 	mails := load(t, user("rules:", "  - {name: mail, when: {context_taint_includes: [external]}, action: {block_tools: [exec]}}"))
 	q = ask("exec", floodmark.Observe, floodmark.Untrusted)
 	if got := mails.Decide(q); got.Verdict != floodmark.Allow {
@@ -128,7 +128,7 @@ rules:
 	}
 }
 
-// A condition that cannot be answered counts as true.
+// A condition with an error is taken for true.
 func TestConditionErrorsTighten(t *testing.T) {
 	p := load(t, user(`
 rules:
@@ -232,7 +232,7 @@ func TestCorrectionsAreTold(t *testing.T) {
 	}
 }
 
-// A taintPolicy that says what the table says of admin is not the reason.
+// A taintPolicy is not named as the reason if the table says the same of admin.
 func TestReasonOfTheTable(t *testing.T) {
 	for _, c := range []struct {
 		line string

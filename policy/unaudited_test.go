@@ -7,8 +7,8 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// What silence may lead to is what there would be without an auditor, and
-// nothing where silence is a question anyway.
+// Unaudited is the verdict without an auditor. It is not set if a person is asked
+// anyway when the auditor does not answer.
 func TestUnaudited(t *testing.T) {
 	stated := func() *policy.Question { // the owner named where it goes, the text is harmless
 		q := ask("t", floodmark.Send, floodmark.External)

@@ -9,8 +9,8 @@ import (
 	"github.com/floodmark/floodmark/policy"
 )
 
-// A rule that looks at a value that was not kept answers as is assumed; every
-// other rule answers for itself.
+// A rule that looks at a value that was not recorded answers as Assume says. Every
+// other rule is evaluated.
 func TestUnkeptValuesAreAssumed(t *testing.T) {
 	p, problems := policy.Load(policy.Layer{Name: "user", Data: []byte(`
 version: 1

@@ -89,8 +89,8 @@ func TestHostOf(t *testing.T) {
 	}
 }
 
-// Reasons beyond the room are lost, the strictest verdict is not; each is
-// there once, and equals keep their order.
+// Reasons beyond the room are lost, but never the strictest verdict. Each reason is
+// there once, and reasons of the same verdict keep their order.
 func TestReasons(t *testing.T) {
 	var rs reasons
 	room := len(rs.list)

@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A result that turns out to be made from another source sinks to it.
+// A result that turns out to be made from another source sinks to the label of that source.
 func TestArriveWithInputs(t *testing.T) {
 	var l provenance.Ledger
 	local := floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Public}

@@ -26,7 +26,7 @@ func TestBlameStopsAtTheWorst(t *testing.T) {
 	}
 }
 
-// The least believed are kept, whatever comes after them.
+// Blame returns the least believed sources, whatever comes after them.
 func TestBlameKeepsTheLeastBelieved(t *testing.T) {
 	var l Ledger
 	for n, trust := range []floodmark.Trust{
@@ -92,7 +92,7 @@ func TestExportNumbersAnew(t *testing.T) {
 	check(l.Export(), nil, nil, []floodmark.NodeID{1}, []floodmark.NodeID{1, 2}, nil)
 }
 
-// Sources that differ in anything that counts are no twins.
+// Sources that differ in anything that [exportKey] has are exported separately.
 func TestExportKeepsWhatDiffers(t *testing.T) {
 	for name, change := range map[string]func(*floodmark.Source){
 		"content": func(s *floodmark.Source) { s.Digest = floodmark.DigestOf("other") },
@@ -200,7 +200,7 @@ func TestComebacksInSnapshots(t *testing.T) {
 	}
 }
 
-// What would lower a mark is seen once it is here, and while it lives.
+// Within looks at all live sources that have arrived, and at no others.
 func TestWithin(t *testing.T) {
 	var l Ledger
 	local := label(floodmark.Local, floodmark.Public)

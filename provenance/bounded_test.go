@@ -31,8 +31,8 @@ func slowTogether(t *Tracer, tokens []Hash) (all []floodmark.Span, trust floodma
 	return all[:min(len(all), floodmark.MaxSpans)], trust
 }
 
-// However often tokens were seen, and under however many keys, the places that are found are the
-// first of those that looking at all places would find.
+// Bounded lookups find the first of the places that looking at all places would find, however often
+// and under however many keys tokens were seen.
 func TestLawLooksUpAsIfAllWereRead(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 9))
 	keys, found := []Key{testKey(), {5}}, 0
@@ -84,7 +84,8 @@ func (g generous) Find(h Hash, from floodmark.NodeID, most int) []floodmark.Span
 	return spans
 }
 
-// A value whose tokens stand in everything that was seen is looked up as fast in a long session.
+// A value whose tokens are in everything that was seen is looked up as fast in a long session as in
+// a short one.
 func TestLookingUpDoesNotGrow(t *testing.T) {
 	for _, value := range []string{"zulu", "zulu yankee", "yankee, then zulu xray zulu yankee", "victor zulu"} {
 		var read []int

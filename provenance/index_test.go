@@ -143,8 +143,8 @@ func TestPostingsCode(t *testing.T) {
 	}
 }
 
-// What is on disk must be found again: another sum needs another format, unless
-// all that was there is as it was. (298a971c had no labels.)
+// Hashes on disk must be found again: if the sum changes, the format must change, unless
+// all old postings are still the same. (298a971c had no labels.)
 func TestPostingsStayAsTheyAre(t *testing.T) {
 	data, err := testKey().Postings(`To Alice: alpha beta gamma delta "the" epsilon zeta, $1,250.00 for https://x.com/a?b in src/main.go`).MarshalBinary()
 	if err != nil {

@@ -45,7 +45,7 @@ func TestAnIndexerForgets(t *testing.T) {
 	}
 }
 
-// What is kept of an indexed text is not the indexer's to use again.
+// The postings of a text stay as they are when the indexer reads the next text.
 func TestPostingsAreTheCallers(t *testing.T) {
 	var ix Indexer
 	texts := []string{"alpha beta gamma delta epsilon", `[{"id": 17, "name": "zeta"}]`}
@@ -85,7 +85,7 @@ func TestTokensAreSeenByKind(t *testing.T) {
 	}
 }
 
-// Sorting by buckets is sorting, also where the hashes are not spread.
+// Sorting by buckets puts postings in order, even if their hashes are not spread evenly.
 func TestPostingsAreSorted(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for _, n := range []int{0, 1, fewPostings, fewPostings + 1, 63, 64, 65, 1000, 5000} {
@@ -164,7 +164,7 @@ func TestAddAllIsAddingEach(t *testing.T) {
 	}
 }
 
-// Every usual word may be one, and few others are looked up.
+// Every usual word is looked up in the list of usual words, and few other words are.
 func TestUsualWordsAreRecognised(t *testing.T) {
 	var s seenTokens
 	s.begin(testKey(), 0)

@@ -10,8 +10,8 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// walkedBelow, walkedWithin and walkedBlame go through all sources, and follow the
-// definitions and nothing else.
+// walkedBelow, walkedWithin and walkedBlame go through all sources and do just what the
+// definitions say.
 func walkedBelow(l *Ledger, from floodmark.NodeID, limit floodmark.Trust, but func(floodmark.NodeID) bool) bool {
 	for n := range floodmark.NodeID(l.Len()) {
 		if l.Live(n) && l.Effective(n).Trust < limit && (n >= from || floodmark.NodeID(l.entries[n].since) > from) && (but == nil || !but(n)) {
@@ -50,7 +50,8 @@ func walkedBlame(l *Ledger, limit floodmark.Trust) (roots []floodmark.NodeID) {
 	return roots[:min(len(roots), MaxBlame)]
 }
 
-// walkedSources holds what is listed of the sources to all of them.
+// walkedSources compares what the ledger lists of its sources with what going through all of them
+// finds.
 func walkedSources(t *testing.T, seed uint64, l *Ledger) {
 	t.Helper()
 	all, links, secret := slices.Collect(l.Sources()), 0, []floodmark.NodeID(nil)

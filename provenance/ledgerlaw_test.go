@@ -59,7 +59,7 @@ func history(t *testing.T, seed uint64, steps int, check func(l *Ledger, dead []
 	}
 }
 
-// revive lets a cleared source count again, as it does when it arrives late.
+// revive makes a cleared source live again, as when it arrives late.
 func revive(l *Ledger, n floodmark.NodeID) {
 	l.revive(&l.entries[n])
 	l.settle(n)
@@ -142,8 +142,8 @@ func slowSet(l *Ledger, before floodmark.NodeID) (out []floodmark.Source) {
 	return out
 }
 
-// A set is kept up to date while sources come, arrive, die and come back. It is the one that
-// would be made of all of them anew.
+// A set is kept up to date while sources come, arrive, die and come back. It is the same set as
+// one that is made of all sources anew.
 func TestSetFollowsItsDefinition(t *testing.T) {
 	for seed := range uint64(60) {
 		history(t, seed, 30, func(l *Ledger, _ []bool) {
@@ -156,7 +156,7 @@ func TestSetFollowsItsDefinition(t *testing.T) {
 	}
 }
 
-// The same of more sources than are kept apart.
+// The same with more sources than a set lists one by one.
 func TestFullSetFollowsItsDefinition(t *testing.T) {
 	for seed := range uint64(4) {
 		rng, l := rand.New(rand.NewPCG(seed, 8)), &Ledger{}
@@ -241,7 +241,7 @@ func TestInputsAreTheLedgersOwn(t *testing.T) {
 	}
 }
 
-// Sources that are taken back do not take older content with them.
+// If sources are taken back after an error, older sources with the same content stay.
 func TestAddAllTakesBackOnlyItsOwn(t *testing.T) {
 	var l Ledger
 	old, again, fresh := source(0, floodmark.Clean()), source(1, floodmark.Clean()), source(2, floodmark.Clean())

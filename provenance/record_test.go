@@ -19,7 +19,7 @@ func library(texts ...string) *Tracer {
 	return &Tracer{Index: ix, Key: Key{7}}
 }
 
-// oneRecord reports whether two fields stand in one record.
+// oneRecord reports whether two fields are in the same record.
 func oneRecord(t *Tracer, nameA, a, nameB, b string) bool {
 	for _, x := range t.Records(nameA, a) {
 		if slices.Contains(t.Records(nameB, b), x) {
@@ -29,7 +29,7 @@ func oneRecord(t *Tracer, nameA, a, nameB, b string) bool {
 	return false
 }
 
-// What stands in one record belongs together, and nothing else does.
+// Fields of one object are in the same record, and fields of different objects are not.
 func TestRecordsKeepApart(t *testing.T) {
 	for name, text := range map[string]string{
 		"list":                `[{"id": "i1", "name": "n1"}, {"id": "i2", "name": "n2"}]`,

@@ -13,7 +13,7 @@ import (
 )
 
 // Whatever keys the contents of a session were indexed under, a tracer that has
-// them all says what one says for which there is only one key.
+// them all returns what a tracer returns if everything was indexed under one key.
 func TestOtherKeysChangeNothing(t *testing.T) {
 	keys := []Key{testKey(), {4}, {5}}
 	texts := []seenText{
@@ -62,7 +62,7 @@ func asked(tr *Tracer, v string) []string {
 	}
 }
 
-// Without the other key nothing under it is found: the law above would not hold.
+// What was indexed under another key is found only with that key.
 func TestAnotherKeyIsNeeded(t *testing.T) {
 	tr := tracer(t, seenText{floodmark.Untrusted, "nothing"})
 	tr.Index.(*postings.Memory).Add(0, Key{4}.Postings("eve@x.com"))
@@ -115,8 +115,8 @@ func (c counted) Find(h Hash, from floodmark.NodeID, most int) []floodmark.Span 
 	return c.Index.Find(h, from, most)
 }
 
-// Where records begin is put together from all keys once, not for every link: a
-// page decides how many there are of both.
+// The beginnings of records are collected from all keys once, and not for every link,
+// because a page decides how many records and links it has.
 func TestRecordsAreGatheredOnce(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("[")

@@ -19,8 +19,8 @@ func pages(n int) (list []floodmark.Source) {
 	return list
 }
 
-// A set keeps apart what may be endorsed, up to its limit, and joins the rest:
-// its label never rises by that.
+// A set lists the sources that may be endorsed one by one, up to its limit, and joins
+// the rest. That never raises its label.
 func TestASetIsBounded(t *testing.T) {
 	own := floodmark.Source{Label: floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Private}}
 	typed := floodmark.Source{Label: floodmark.Label{Trust: floodmark.Owner, Secrecy: floodmark.Internal}}

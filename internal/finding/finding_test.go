@@ -43,7 +43,7 @@ func TestUnknownFindingsAreRefused(t *testing.T) {
 	}
 }
 
-// Every line asks for something, says it, and knows its reason by the code of a decision.
+// Every line asks for something, says what, and its reason is one of the codes of decisions.
 func TestShippedLines(t *testing.T) {
 	known := table(t)
 	for _, f := range []floodmark.Finding{floodmark.TakesCommands, floodmark.FetchesPackage, floodmark.DeletesFolder} {
@@ -64,7 +64,7 @@ func TestShippedLines(t *testing.T) {
 	}
 }
 
-// What tells most comes first: what nobody knows, then the order of the table.
+// First returns the line of an unknown finding, or else the first line in the order of the table.
 func TestFirst(t *testing.T) {
 	known, shell, pkg, folder := table(t), floodmark.TakesCommands, floodmark.FetchesPackage, floodmark.DeletesFolder
 	for _, c := range []struct {
@@ -143,7 +143,8 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// A package and a name are settled by themselves alone, never by what the session made.
+// A package and a name are settled only if the owner says them in full, never by what the session
+// made.
 func TestSettledByName(t *testing.T) {
 	for _, by := range []string{"package", "name"} {
 		known, err := finding.Parse([]byte("- {finding: a, settled: " + by + ", reason: rule, rule: r, says: s, does: d, ends: e}"))
@@ -160,7 +161,7 @@ func TestSettledByName(t *testing.T) {
 	}
 }
 
-// A call that is judged again has what was not settled then.
+// A call that is judged again has the findings that were not settled when it was recorded.
 func TestStill(t *testing.T) {
 	known, f := table(t), floodmark.DeletesFolder
 	now := finding.List{}.With(f, "/a", "/b")

@@ -16,7 +16,7 @@ func TestHasChoice(t *testing.T) {
 		{"permission", "rw", false},
 		{"permission", "w", false}, // quoted
 		{"permission", "write", false},
-		{"permission", "my", false}, // chooses nothing
+		{"permission", "my", false}, // a common word chooses nothing
 		{"permission", "re", false},
 		{"permission", "", false},
 		{"mode", "read", false},

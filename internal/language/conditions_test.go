@@ -112,7 +112,7 @@ var conditionalOrders = []string{
 	"Send it to a@b.example aka x@y.example",
 }
 
-// An order with a condition licenses nothing, wherever the condition stands.
+// An order with a condition licenses nothing, wherever in the order the condition is.
 func TestConditionalOrdersLicenseNothing(t *testing.T) {
 	for _, text := range conditionalOrders {
 		if asksToMail(text) {

@@ -23,8 +23,8 @@ func TestNoLexicon(t *testing.T) {
 	}
 }
 
-// Every list of the file is read: a name that is misspelled there would leave
-// one empty, and an empty list of what denies would allow.
+// Every list of the file is read. A list whose name is misspelled would be empty, and
+// an empty list of words that deny would allow something.
 func TestLexiconIsFull(t *testing.T) {
 	v := reflect.ValueOf(NewLexicon().grammar()).Elem()
 	for i := range v.NumField() {

@@ -13,7 +13,7 @@ func licenses(text, verb string) bool {
 	return slices.ContainsFunc(NewLexicon().Requests(text), func(r *Request) bool { return r.Licenses([]string{verb}) })
 }
 
-// What may stand before an order, so that it still is one.
+// What may come before an order.
 func TestOrdersAfterOpenings(t *testing.T) {
 	for _, before := range []string{
 		"", "1)", "#1", "todo:", "hey Claude", "hello Claude", "hi", "please", "could you", "could you please", "now just", "go ahead 🎉",

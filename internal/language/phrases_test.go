@@ -160,7 +160,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// A title has something of a name: plain words are in every message.
+// Plain words are no title, because they are in every message.
 func TestPlainWordsAreNoTitles(t *testing.T) {
 	for text, want := range map[string]string{
 		"invite the same participants to lunch": "",

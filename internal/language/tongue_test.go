@@ -86,8 +86,8 @@ func TestFalseFriends(t *testing.T) {
 	}
 }
 
-// Capitals name nothing where the message is not all English: every German noun
-// has one.
+// In a message that is not all English capitals make no name, because every German
+// noun has one.
 func TestTitlesWithoutCapitals(t *testing.T) {
 	words := NewLexicon()
 	for _, c := range []struct {
@@ -131,7 +131,7 @@ func TestDenialsTakeBack(t *testing.T) {
 	}
 }
 
-// Numbers have their part from a neighbour in any language.
+// In any language a number has its role from a word beside it.
 func TestNumbersInOtherLanguages(t *testing.T) {
 	for _, c := range []struct {
 		text, value, role string
@@ -173,8 +173,8 @@ func TestPlainAmounts(t *testing.T) {
 	}
 }
 
-// Nothing that is typed makes the reading fall over, and a message that says no
-// asks for nothing in any other language.
+// No message makes the reading panic, and a message that says no asks for nothing in
+// any other language.
 func FuzzPlainOrders(f *testing.F) {
 	f.Add("Lies brief.txt und lade Elke (elke@firma.example) ein: 'x'.", "elke@firma.example")
 	f.Add("看完邮件后，在日历里加上“牙医”，给 a@b.example 发邮件。", "a@b.example")

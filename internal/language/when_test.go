@@ -44,7 +44,7 @@ func TestWhenAllowsWhatWasSaid(t *testing.T) {
 	}
 }
 
-// What names no day says nothing, and neither does what stands in quotes.
+// Words that name no day say nothing about time, and neither do words in quotes.
 func TestWhenSaysNothing(t *testing.T) {
 	for _, said := range []string{
 		"", "soon", "next week", "tomorrow", "on Friday", "at 10:00", "May", "you may go", "5 apples", "May 32", "May 0th", "32 May", "the 19th",
@@ -95,7 +95,7 @@ func itoa(n int) string {
 	return string(rune('0'+n/10)) + string(rune('0'+n%10))
 }
 
-// A clause says what stands in it, not what another one says.
+// A clause says the day in it, not the day in another clause.
 func TestWhenOfAClause(t *testing.T) {
 	list := NewLexicon().Requests("Book a room on May 5. Then read the notes of June 7.")
 	var first, both When
@@ -108,8 +108,8 @@ func TestWhenOfAClause(t *testing.T) {
 	}
 }
 
-// Nothing that is typed makes the reading fall over, and a day is allowed only
-// where its number stands in the words.
+// No message makes the reading panic, and a day is allowed only if its number is in the
+// message.
 func FuzzWhen(f *testing.F) {
 	for _, s := range []string{"on May 19th 2024 at 10:00", "3 p.m. 5 of June", "2024-05-19T10:00:00Z", `"May 5"`, "dec. 24. 1999 12am"} {
 		f.Add(s, "2024-05-19 10:00")

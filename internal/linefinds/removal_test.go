@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// A line that only deletes single files, and what makes it another one.
+// A line that only deletes single files, and what makes it any other line.
 func TestEachConditionOfARemoval(t *testing.T) {
 	rm := shellscan.Effect{Kind: shellscan.Delete, Command: "rm", Path: "/p/a"}
 	with := func(change func(e *shellscan.Effect)) shellscan.Effect { e := rm; change(&e); return e }

@@ -31,7 +31,7 @@ func TestAHostIsNotHidden(t *testing.T) {
 	}
 }
 
-// What others wrote never looks like what stands where we left something out.
+// Text by others never looks like the signs that we write where something was left out.
 func TestMarksAreNotForged(t *testing.T) {
 	r := NewRules()
 	for text, want := range map[string]string{
@@ -47,7 +47,7 @@ func TestMarksAreNotForged(t *testing.T) {
 	}
 }
 
-// Rules that NewRules did not make hide secrets all the same.
+// Rules that NewRules did not make hide secrets, too.
 func TestVeilsOfRulesMadeOtherwise(t *testing.T) {
 	if got := (Rules{detector: redact.New()}).Veil("password=hunter2hunter2"); got != "password=[hidden]" {
 		t.Error(got)

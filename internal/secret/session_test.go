@@ -19,8 +19,9 @@ func printed(secret string) floodmark.SecretSpan {
 	return p.Span(redact.Span{Rule: "r"}, secret)
 }
 
-// A secret that was found under one key is known again in a session with another,
-// and one that was found under a key that is not here makes all of its content one.
+// A secret that was printed under one key is recognised in a session that has this key
+// among its others. A secret that was printed under a missing key is not, so that all of
+// its content is secret.
 func TestASecretIsKnownUnderAnotherKey(t *testing.T) {
 	first, second := provenance.RingKey{Key: provenance.Key{7}}, provenance.RingKey{Name: provenance.Key{8}.Name(), Key: provenance.Key{8}}
 	under := func(own provenance.RingKey, others ...provenance.RingKey) *Session {

@@ -28,8 +28,8 @@ func withCanary(t *testing.T) *Session {
 	return s
 }
 
-// What stands inside of other values is looked through with them, and is never a line of
-// its own.
+// Inner values are searched for secrets together with the values around them, and are
+// never a line of their own.
 func TestInnerValuesAreNoLines(t *testing.T) {
 	args := json.RawMessage(`{"a":"` + canary[:20] + `","b":"x"}`)
 	call := Call{Tool: "look", Args: args, Leaves: []hook.Leaf{{Path: "a", Top: "a", Value: canary[:20]}, {Path: "b", Top: "b", Value: "x"}}}
@@ -44,7 +44,7 @@ func TestInnerValuesAreNoLines(t *testing.T) {
 	}
 }
 
-// A call carries a secret that was read, in pieces too, and is told by where it was found.
+// Carried finds a secret that was read, even in pieces, and says where it was found.
 func TestCarried(t *testing.T) {
 	s := withCanary(t)
 	want := []floodmark.Carried{{Rule: "floodmark-canary", Seen: true, Start: 11, End: 11 + len(canary)}}

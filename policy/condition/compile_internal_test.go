@@ -48,8 +48,8 @@ func distinct() *Question {
 	}
 }
 
-// Every variable means what the language says, whether we answer ourselves or
-// the library does.
+// Every variable means what the language says, in conditions that we compile and in
+// those that the library answers.
 func TestVariables(t *testing.T) {
 	cs := &Set{}
 	for _, text := range []string{
@@ -86,7 +86,7 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// A rule about an effect speaks of every call that has it, whatever else the call does.
+// A rule about an effect applies to every call with this effect, whatever else the call does.
 func TestEachEffectIsAskedAbout(t *testing.T) {
 	cs := &Set{}
 	for text, want := range map[string]bool{

@@ -174,7 +174,7 @@ func TestOtherConditions(t *testing.T) {
 	}
 }
 
-// A condition that costs too much counts as true.
+// A condition that costs too much is taken for true.
 func TestCostLimit(t *testing.T) {
 	q := &Question{}
 	for i := range 60 { // to the third power this is over the limit

@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// overSources is a random condition over sources; what it asks of each may also look at the call.
+// overSources returns a random condition about sources, which may also look at the call.
 func (r expressions) overSources(depth int) string {
 	if depth > 0 && r.IntN(2) == 0 {
 		return r.pick("(", "!(") + r.overSources(depth-1) + r.pick(" && ", " || ") + r.pick(r.overSources(depth-1), r.truth(1)) + ")"
@@ -114,8 +114,8 @@ func (r expressions) changes(t *testing.T, l *provenance.Ledger) {
 	}
 }
 
-// Rules over sources answer as the CEL library does that looks at all of them anew, however
-// the sources came and changed since they last answered.
+// Rules about sources answer as the CEL library, which goes through all sources each time, however
+// the sources came and changed since the rules last answered.
 func TestLawRulesOverSourcesRememberNothingWrong(t *testing.T) {
 	r := expressions{rand.New(rand.NewPCG(11, 7))}
 	e := (&Set{}).environment()
@@ -167,8 +167,8 @@ func TestLawRulesOverSourcesRememberNothingWrong(t *testing.T) {
 	}
 }
 
-// The library is asked of so many sources and goes through so long a list for each; beyond it
-// the rule applies, or the library answers as a whole.
+// The limits on the number of sources that the library is asked about, and on the list that it goes
+// through for each. Beyond them the rule applies, or the library answers the whole condition.
 func TestLimitsOfWhatTheLibraryIsAsked(t *testing.T) {
 	asks := conditionOf(t, `sources.exists(s, size(s.tool) > 99)`, &Set{})
 	q := &Question{Sources: Sources{Ledger: &provenance.Ledger{}, Counts: &Counts{}}}
