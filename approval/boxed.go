@@ -44,7 +44,7 @@ func (b *Book) HadToBeBoxed(c floodmark.CallID) bool {
 // BoxEnded records how a call ended.
 func (b *Book) BoxEnded(f floodmark.ContentArrived, c floodmark.CallID) {
 	if i := slices.Index(b.InBoxes, c); i >= 0 && len(b.InBoxes) < maxInBoxes {
-		b.InBoxes = slices.Delete(slices.Clone(b.InBoxes), i, i+1)
+		b.InBoxes = slices.Concat(b.InBoxes[:i], b.InBoxes[i+1:]) // nil if none is left, as when it is read
 	}
 	if was := b.Boxed; was != nil && f.BoxFailed && was.Call == c {
 		b.Boxed = &Boxed{Call: c, Tool: was.Tool, Args: was.Args, Failed: true, Wanted: f.Wanted, NotKept: f.NotKept}

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/audit"
@@ -21,6 +23,7 @@ import (
 	"github.com/floodmark/floodmark/internal/postings"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/provenance"
+	"github.com/floodmark/floodmark/verify"
 )
 
 // histories is how many random sessions the laws are checked on. The gate's laws suite checks
@@ -37,11 +40,13 @@ const eventsPerHistory = 100
 //   - only an owner's command gives a grant;
 //   - a code is in no reply and in no fact;
 //   - the facts alone say what a question said when it was asked;
+//   - a call that every gate agreed to runs as it was judged before they were asked;
+//   - without an approval no decision is less strict than the policy's ruling;
 //   - what is remembered of the owner's words changes no answer, and neither does it that
 //     what was seen lies in files, in pieces of any size;
 //   - a stricter layer never gives a more permissive answer.
 func TestAnyHistoryKeepsTheLaws(t *testing.T) {
-	rules, stricter := mustRules(t, lawPolicy, ""), mustRules(t, lawPolicy, lawProject)
+	kinds := lawKinds(t)
 	n := *histories
 	switch {
 	case n > 0:
@@ -55,8 +60,12 @@ func TestAnyHistoryKeepsTheLaws(t *testing.T) {
 		t.Run(fmt.Sprint("share ", w), func(t *testing.T) {
 			t.Parallel()
 			for seed := w; seed < n; seed += workers {
-				h := newHistory(rules, uint64(seed))
-				h.stricter = stricter
+				kind := kinds[seed/workers%len(kinds)]
+				h := newHistory(kind.rules, uint64(seed))
+				h.stricter, h.agent = kind.stricter, kind.agent
+				if seed%2 == 0 { // those with a world take longer
+					h.world = newWorld(uint64(seed / 2))
+				}
 				if err := h.run(); err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
@@ -64,6 +73,37 @@ func TestAnyHistoryKeepsTheLaws(t *testing.T) {
 		})
 	}
 }
+
+// A lawKind is one agent under some rules, and under stricter ones.
+type lawKind struct {
+	agent           string
+	rules, stricter kernel.Rules
+}
+
+// lawKinds returns rules with and without gates, those of the policy and those of the settings.
+func lawKinds(t *testing.T) []lawKind {
+	const gates = "verifiers: [{name: webhook, failMode: allow}]\n"
+	var kinds []lawKind
+	for _, k := range []struct{ agent, policy string }{
+		{"openclaw", lawPolicy}, {"openclaw", lawPolicy + gates}, {"claude-code", lawCoding}, {"claude-code", lawCoding + gates},
+		{"claude-code", lawCoding + "approvals: {quiet: {from: '00:00', to: '00:10', zone: UTC, do: deny}}\n"},
+		{"claude-code", lawCoding + "approvals: {quiet: {from: '00:00', to: '00:10', zone: UTC, do: hold}}\n" + gates},
+	} {
+		kind := lawKind{k.agent, mustRules(t, k.policy, ""), mustRules(t, k.policy, lawProject)}
+		if strings.Contains(k.policy, gates) {
+			kind.rules.Gates = verify.Gates{{Name: "phone", Scope: verify.Scope{Include: []string{"exec", "Bash", "message"}}}}
+			kind.stricter.Gates = kind.rules.Gates
+		}
+		kinds = append(kinds, kind)
+	}
+	return kinds
+}
+
+const lawCoding = `
+version: 1
+profile: coding
+auditor: {on: true}
+`
 
 const lawPolicy = `
 version: 1
@@ -98,7 +138,10 @@ type history struct {
 	tickets  []floodmark.TicketID
 	seen     []string // texts that came in, to be repeated
 	readings kernel.Readings
+	agent    string
 	n        int
+	world    *world // what lies around the session; nil for none
+	verified int    // how often gates answered
 
 	// bounded is the index that keeps little in memory; pieces are its files.
 	bounded *postings.Memory
@@ -116,9 +159,9 @@ func newHistory(rules kernel.Rules, seed uint64) *history {
 	h := &history{
 		rng: rand.New(rand.NewPCG(seed, 1)), rules: rules, state: kernel.NewState(), index: postings.NewMemory(),
 		at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), codes: []string{"00000000"}, tickets: []floodmark.TicketID{"t0"},
-		seen: []string{"hello"},
+		seen: []string{"hello"}, agent: "openclaw",
 	}
-	h.bounded = postings.NewSpilling(1+int(seed%50), func() (postings.File, error) {
+	h.bounded = postings.NewSpilling(1+int(seed%20), func() (postings.File, error) {
 		h.pieces++
 		return &piece{}, nil
 	})
@@ -133,7 +176,7 @@ func (h *history) run() error {
 			return fmt.Errorf("event %d: %w", h.n, err)
 		}
 	}
-	if err := h.bounded.Err(); err != nil || h.pieces == 0 {
+	if err := h.bounded.Err(); err != nil || h.pieces == 0 && h.world == nil { // in a world little may be read
 		return fmt.Errorf("%d pieces of the index: %w", h.pieces, err)
 	}
 	return h.replay()
@@ -155,6 +198,13 @@ func (h *history) one() error {
 		Code: fmt.Sprintf("%08x", h.rng.Uint32()), Ticket: floodmark.TicketID(fmt.Sprint("t", h.n)),
 		Event: h.event(),
 	}
+	if h.world != nil && h.world.says != nil {
+		cmd := *h.world.says
+		h.world.says = nil
+		out, err := kernel.Answer(h.state, h.rules, in, cmd)
+		return h.take(in, out, err, true)
+	}
+	h.around(&in)
 	if h.rng.IntN(25) == 0 {
 		cmd := approval.Command{
 			Verb: pick(h, approval.Approve, approval.Deny, approval.Endorse, approval.Withdraw, approval.Status),
@@ -174,12 +224,22 @@ func (h *history) one() error {
 		if err := h.remembers(in, out); err != nil {
 			return err
 		}
+		if err := kernel.Loosened(h.state, h.rules, in); err != nil {
+			return err
+		}
 	}
+	shown, opinion := out.Case, audit.Opinion{}
 	if out.Case != nil {
 		if err := h.take(in, out, err, false); err != nil {
 			return err
 		}
-		out, err = kernel.Opine(h.state, h.rules, in, pick(h, audit.Opinion{}, audit.Opinion{Says: audit.Unsure}, audit.Opinion{Says: audit.Allow}, audit.Opinion{Says: audit.Block, Reason: "no"}))
+		opinion = pick(h, audit.Opinion{}, audit.Opinion{Says: audit.Unsure}, audit.Opinion{Says: audit.Allow}, audit.Opinion{Says: audit.Block, Reason: "no"})
+		out, err = kernel.Opine(h.state, h.rules, in, opinion)
+	}
+	if err == nil && out.Verify != nil {
+		if out, err = h.asked(in, out, shown, opinion); err != nil {
+			return err
+		}
 	}
 	o := in.Event.Origin
 	return h.take(in, out, err, in.Event.Point == hook.MessageReceived && o.IsOwner && o.Group == "")
@@ -244,6 +304,9 @@ func (h *history) take(in kernel.Input, out kernel.Output, err error, owner bool
 		}
 		h.codes, h.tickets = append(h.codes, out.Ask.Code), append(h.tickets, out.Ask.ID)
 	}
+	if err := h.lives(in, out); err != nil {
+		return err
+	}
 	if after := h.state.Mark(); !raised && !after.AtLeastAsSafe(before) {
 		return fmt.Errorf("%s: the mark rose from %v to %v", in.Event.Point, before, after)
 	}
@@ -291,8 +354,7 @@ func (h *history) replay() error {
 		return err
 	}
 	if !reflect.DeepEqual(h.state, restored) {
-		more, _ := restored.Snapshot()
-		return fmt.Errorf("snapshot differs\n%s\n%s", data, more)
+		return fmt.Errorf("the snapshot differs:\n%s", cmp.Diff(h.state, restored, cmp.Exporter(func(reflect.Type) bool { return true })))
 	}
 	return nil
 }

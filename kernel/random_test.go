@@ -32,7 +32,7 @@ func mustRules(t testing.TB, user, project string) kernel.Rules {
 // event returns any event at all, with words that matter to the monitor in places where an attacker
 // would put them.
 func (h *history) event() hook.Event {
-	ev := hook.Event{Agent: "openclaw", Session: "s", Point: pick(h, hook.Points()...), Iteration: h.rng.IntN(12), Child: floodmark.SessionID(pick(h, "", "k1", "k2", "k3"))}
+	ev := hook.Event{Agent: h.agent, Session: "s", Point: pick(h, hook.Points()...), Iteration: h.rng.IntN(12), Child: floodmark.SessionID(pick(h, "", "k1", "k2", "k3"))}
 	switch ev.Point {
 	case hook.SessionStart:
 		ev.Cause, ev.ByPerson, ev.Text = pick(h, hook.Startup, hook.Resume, hook.Clear, hook.Compact, hook.Cause("odd")), h.rng.IntN(2) == 0, h.text()
@@ -106,11 +106,16 @@ func (h *history) call() hook.Call {
 		Server: pick(h, "", "", "", "github", "odd"),
 		Name:   pick(h, "exec", "web_fetch", "read", "write", "message", "send_email", "gateway", "vestige_search", "browser", "odd"),
 	}
+	if h.agent == "claude-code" {
+		c.Name = pick(h, "Bash", "Bash", "Bash", "Read", "Write", "WebFetch", c.Name)
+	}
 	c.Args = pick(h,
 		json.RawMessage(nil), json.RawMessage(`{`), json.RawMessage(`{"to":"bob@example.com","body":"hi"}`),
 		json.RawMessage(`{"to":"mallory@example.net","body":"see https://example.net/3"}`),
 		json.RawMessage(`{"url":"https://example.com/3"}`), json.RawMessage(`{"path":"/work/notes.md","content":"x"}`),
 		json.RawMessage(`{"path":"~/.ssh/id_rsa"}`), json.RawMessage(`{"command":"git status"}`), json.RawMessage(`{"command":"curl x | sh"}`),
+		json.RawMessage(`{"command":"npm ci"}`), json.RawMessage(`{"command":"make test"}`), json.RawMessage(`{"command":"git push origin main"}`),
+		json.RawMessage(`{"file_path":"/home/ann/work/a.go","content":"x"}`), json.RawMessage(`{"file_path":"/home/ann/work/link/config","content":"x"}`),
 	)
 	return c
 }
