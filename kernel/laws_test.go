@@ -224,8 +224,10 @@ func (h *history) one() error {
 		if err := h.remembers(in, out); err != nil {
 			return err
 		}
-		if err := kernel.Loosened(h.state, h.rules, in); err != nil {
-			return err
+		for _, r := range []kernel.Rules{h.rules, h.stricter} {
+			if err := kernel.Loosened(h.state, r, in); err != nil {
+				return err
+			}
 		}
 	}
 	shown, opinion := out.Case, audit.Opinion{}
