@@ -11,7 +11,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/address"
-	"github.com/floodmark/floodmark/internal/shellscan"
+	"github.com/floodmark/floodmark/internal/commandbook"
 )
 
 //go:embed data/*.yaml
@@ -21,9 +21,9 @@ var data embed.FS
 // use by many goroutines.
 type Catalog struct {
 	layers   []*layer // the user's before the shipped one
-	entries  []*shellscan.Entry
-	globals  map[string]map[string]shellscan.Role
-	commands *shellscan.Commands
+	entries  []*commandbook.Entry
+	globals  map[string]map[string]commandbook.Role
+	commands *commandbook.Commands
 	offline  []string // programs that have no code for the network
 	hosts    []string // of documentation and packages
 	paths    paths
@@ -73,8 +73,8 @@ func New(user []*File, shipped *Catalog) *Catalog {
 		c.licences[e] = defaultLicence(floodmark.Effect(e))
 	}
 	var below, tables []byte
-	var more []*shellscan.Entry
-	globals := map[string]map[string]shellscan.Role{}
+	var more []*commandbook.Entry
+	globals := map[string]map[string]commandbook.Role{}
 	if shipped != nil {
 		maps.Copy(globals, shipped.globals)
 		c.offline = slices.Clone(shipped.offline)
@@ -102,13 +102,13 @@ func New(user []*File, shipped *Catalog) *Catalog {
 		c.watch.join(&shipped.watch)
 	}
 	c.entries, c.globals, c.paths = more, globals, newPaths(globs)
-	c.commands = shellscan.NewCommands(more, globals)
+	c.commands = commandbook.NewCommands(more, globals)
 	c.hash, c.tables = floodmark.DigestOf(string(below)), floodmark.DigestOf(string(tables))
 	return c
 }
 
 // online adds Fetch to every command, unless it does worse or its program is listed as offline.
-func online(entries []*shellscan.Entry, offline []string) []*shellscan.Entry {
+func online(entries []*commandbook.Entry, offline []string) []*commandbook.Entry {
 	out := slices.Clone(entries)
 	for i, e := range entries {
 		worse := slices.ContainsFunc(e.Effects, func(f floodmark.Effect) bool { return canLeave(f) || f == floodmark.Admin })
@@ -130,7 +130,7 @@ func (c *Catalog) Documents(raw string) bool {
 }
 
 // Commands returns what is known about the commands of a shell.
-func (c *Catalog) Commands() *shellscan.Commands { return c.commands }
+func (c *Catalog) Commands() *commandbook.Commands { return c.commands }
 
 // Hash identifies the exact content of this catalog.
 func (c *Catalog) Hash() floodmark.Digest { return c.hash }

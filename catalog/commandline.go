@@ -7,6 +7,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/address"
+	"github.com/floodmark/floodmark/internal/commandbook"
 	"github.com/floodmark/floodmark/internal/fetching"
 	"github.com/floodmark/floodmark/internal/gitwords"
 	"github.com/floodmark/floodmark/internal/linefinds"
@@ -14,12 +15,10 @@ import (
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-// MaxShellBytes is the longest command line that is parsed; a longer one is treated as the worst
-// case.
+// MaxShellBytes is the longest command line that is parsed. A longer one is the worst case.
 const MaxShellBytes = shellscan.MaxBytes
 
-// maxTargets bounds the written files of one command line that are examined; a line with more files
-// is treated as the worst case.
+// maxTargets is how many files that a line writes are examined. A line with more is the worst case.
 const maxTargets = 512
 
 // command classifies one command line: the sum of its parts, or arbitrary code if some part is not
@@ -107,7 +106,7 @@ func (j *judge) parts(r *shellscan.Report) {
 		}
 		for _, e := range p.Entries {
 			j.entry(e)
-			j.use.Programs = j.use.Programs || e.Stdin != shellscan.NoRole
+			j.use.Programs = j.use.Programs || e.Stdin != commandbook.NoRole
 		}
 		for _, w := range p.Operands {
 			if strings.Contains(w, "://") && !address.NamesFile(w) {
@@ -145,7 +144,7 @@ func (j *judge) file(r *shellscan.Report) {
 }
 
 // entry adds one entry's effects and label.
-func (j *judge) entry(e *shellscan.Entry) {
+func (j *judge) entry(e *commandbook.Entry) {
 	l := e.Returns.Label
 	if e.Returns.TrustByPath {
 		j.returns.trustByPath, l.Trust = true, floodmark.System

@@ -1,7 +1,6 @@
 // Package catalog holds what is known about tools: the label of a tool's result, the effects of a
 // call, and which arguments decide who is affected. It reads that knowledge from YAML, ships some
-// of it, and classifies calls by it. It never trusts a tool's name alone, and it makes no
-// decisions.
+// of it, and classifies calls by it. It never trusts a tool's name alone and decides nothing.
 //
 // Read the files in this order:
 //

@@ -8,7 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/shellscan"
+	"github.com/floodmark/floodmark/internal/commandbook"
 )
 
 // The limits on what one file says.
@@ -23,8 +23,8 @@ const (
 type File struct {
 	name     string
 	profiles []*Profile
-	commands []*shellscan.Entry
-	globals  map[string]map[string]shellscan.Role
+	commands []*commandbook.Entry
+	globals  map[string]map[string]commandbook.Role
 	globs    []pathGlob
 	offline  []string
 	hosts    []string

@@ -6,7 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/shellscan"
+	"github.com/floodmark/floodmark/internal/commandbook"
 )
 
 // commandList reads the descriptions of shell commands.
@@ -47,14 +47,14 @@ func (r *reader) before(f *File, names *yaml.Node, options field) {
 	roles := r.roles(options)
 	for _, n := range r.texts(names, "command") {
 		if f.globals == nil {
-			f.globals = map[string]map[string]shellscan.Role{}
+			f.globals = map[string]map[string]commandbook.Role{}
 		}
 		f.globals[n.Value] = roles
 	}
 }
 
-func (r *reader) commandBody(n *yaml.Node, fs map[string]field) shellscan.Entry {
-	e := shellscan.Entry{Operands: []shellscan.Role{shellscan.Text}}
+func (r *reader) commandBody(n *yaml.Node, fs map[string]field) commandbook.Entry {
+	e := commandbook.Entry{Operands: []commandbook.Role{commandbook.Text}}
 	if a, ok := fs["about"]; ok {
 		r.text(a.value, "about")
 	}
@@ -66,9 +66,9 @@ func (r *reader) commandBody(n *yaml.Node, fs map[string]field) shellscan.Entry 
 	}
 	if f, ok := fs["returns"]; ok {
 		got := r.returns(f.value).returns
-		e.Returns = shellscan.Returns{Label: got.label, TrustByPath: got.trustByPath, SecrecyByPath: got.secrecyByPath, Sight: got.sight}
+		e.Returns = commandbook.Returns{Label: got.label, TrustByPath: got.trustByPath, SecrecyByPath: got.secrecyByPath, Sight: got.sight}
 		if !got.secrecyByPath { // its output does not depend on what it reads
-			e.Returns.Sight = shellscan.Names
+			e.Returns.Sight = commandbook.Names
 		}
 	} else {
 		r.warn(n, "missing-key", "add returns:", "it is not said what comes back, so results count as untrusted and secret")
@@ -93,17 +93,17 @@ func (r *reader) commandBody(n *yaml.Node, fs map[string]field) shellscan.Entry 
 		e.Starts = r.flag(f.value, "starts")
 	}
 	if f, ok := fs["stops"]; ok {
-		e.Stops, _ = shellscan.ParseStops(r.oneOf(f.value, "stops", shellscan.StopsWords()[1:]))
+		e.Stops, _ = commandbook.ParseStops(r.oneOf(f.value, "stops", commandbook.StopsWords()[1:]))
 	}
 	return e
 }
 
 // words reads the meaning of a command's words.
-func (r *reader) words(fs map[string]field, e *shellscan.Entry) {
+func (r *reader) words(fs map[string]field, e *commandbook.Entry) {
 	if f, ok := fs["operands"]; ok {
 		e.Operands = nil
 		for _, n := range r.texts(f.value, "operands") {
-			if role := r.role(n, "operands"); role != shellscan.NoRole || len(e.Operands) > 0 { // [read, none]: one and no more
+			if role := r.role(n, "operands"); role != commandbook.NoRole || len(e.Operands) > 0 { // [read, none]: one and no more
 				e.Operands = append(e.Operands, role)
 			}
 		}
@@ -130,7 +130,7 @@ func (r *reader) words(fs map[string]field, e *shellscan.Entry) {
 		e.Repository = r.flag(f.value, "repository")
 	}
 	if f, ok := fs["stdin"]; ok {
-		e.Stdin, _ = shellscan.ParseRole(r.oneOf(f.value, "stdin", []string{"shell", "code", "patch"}))
+		e.Stdin, _ = commandbook.ParseRole(r.oneOf(f.value, "stdin", []string{"shell", "code", "patch"}))
 	}
 	if f, ok := fs["registry"]; ok {
 		e.Registry = r.text(f.value, "registry")
@@ -143,21 +143,21 @@ func (r *reader) words(fs map[string]field, e *shellscan.Entry) {
 	}
 }
 
-func (r *reader) role(n *yaml.Node, what string) shellscan.Role {
-	role, _ := shellscan.ParseRole(r.oneOf(n, what, shellscan.Roles()))
+func (r *reader) role(n *yaml.Node, what string) commandbook.Role {
+	role, _ := commandbook.ParseRole(r.oneOf(n, what, commandbook.Roles()))
 	return role
 }
 
 // roles reads options by the role of their values: {read: [-f, --file]}.
-func (r *reader) roles(f field) map[string]shellscan.Role {
-	out := map[string]shellscan.Role{}
-	fs := r.fields(f.value, f.key.Value, shellscan.Roles()...)
-	for _, word := range shellscan.Roles() {
+func (r *reader) roles(f field) map[string]commandbook.Role {
+	out := map[string]commandbook.Role{}
+	fs := r.fields(f.value, f.key.Value, commandbook.Roles()...)
+	for _, word := range commandbook.Roles() {
 		list, ok := fs[word]
 		if !ok {
 			continue
 		}
-		role, _ := shellscan.ParseRole(word)
+		role, _ := commandbook.ParseRole(word)
 		for _, n := range r.texts(list.value, word) {
 			if _, twice := out[n.Value]; twice {
 				r.fail(n, "conflict", "keep one of them", "the option %q has two meanings", shorten(n.Value))

@@ -7,9 +7,9 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/commandbook"
 	"github.com/floodmark/floodmark/internal/filenames"
 	"github.com/floodmark/floodmark/internal/finding"
-	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
 func (r *reader) tool(n *yaml.Node, d defaults) *Profile {
@@ -156,8 +156,8 @@ func (r *reader) returns(n *yaml.Node) partial {
 	}
 	if s, ok := fs["secrecy"]; ok {
 		out.secrecy = true
-		word := r.oneOf(s.value, "secrecy", append(secrecyWords(), shellscan.Sights()...))
-		out.sight, out.secrecyByPath = shellscan.ParseSight(word)
+		word := r.oneOf(s.value, "secrecy", append(secrecyWords(), commandbook.Sights()...))
+		out.sight, out.secrecyByPath = commandbook.ParseSight(word)
 		out.label.Secrecy, _ = floodmark.ParseSecrecy(word)
 	}
 	return out

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/shellscan"
+	"github.com/floodmark/floodmark/internal/commandbook"
 )
 
 // A Profile describes one tool. It is immutable.
@@ -131,7 +131,7 @@ type returns struct {
 	// trustByPath and secrecyByPath say that the path decides.
 	trustByPath   bool
 	secrecyByPath bool
-	sight         shellscan.Sight // what is shown of it
+	sight         commandbook.Sight // what is shown of it
 }
 
 func (r returns) byPath() bool { return r.trustByPath || r.secrecyByPath }

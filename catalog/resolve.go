@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/address"
+	"github.com/floodmark/floodmark/internal/commandbook"
 	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
@@ -165,10 +166,10 @@ func (c *Catalog) HomeKeeps() (list []string) {
 // contents records what a tool reads at a path, unless it only lists names or writes there.
 func (j *judge) contents(path string) {
 	r := &j.returns
-	if j.use.Profile == nil || j.use.Profile.command || !r.secrecyByPath || r.sight == shellscan.Names || j.alters() {
+	if j.use.Profile == nil || j.use.Profile.command || !r.secrecyByPath || r.sight == commandbook.Names || j.alters() {
 		return
 	}
-	if r.sight == shellscan.Trees {
+	if r.sight == commandbook.Trees {
 		path = strings.TrimSuffix(path, "/") + "/**"
 	}
 	j.use.Contents = append(j.use.Contents, path)
@@ -177,8 +178,8 @@ func (j *judge) contents(path string) {
 // shown records what a command line shows of a file or folder that it reads.
 func (j *judge) shown(e *shellscan.Effect) {
 	switch {
-	case e.Sight == shellscan.Names:
-	case e.Sight == shellscan.History:
+	case e.Sight == commandbook.Names:
+	case e.Sight == commandbook.History:
 		j.use.Contents = list(j.use.Contents, &shellscan.Effect{Path: e.Path + "/.git/objects", Tree: true})
 	case e.Tree && e.Only != "":
 		for name := range strings.SplitSeq(e.Only, "|") {

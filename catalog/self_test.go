@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/shellscan"
+	"github.com/floodmark/floodmark/internal/commandbook"
 )
 
 // selfLines reads the command lines of a file with the heading of each. «⏎» stands for a line
@@ -180,7 +180,7 @@ func TestPatternsThatStopTheMonitor(t *testing.T) {
 		"killall flood": false, "killall flood*": true, "killall *.service": true, "killall [f]loodmark": true, "killall node*": false, "killall f?oodmark": true,
 		"systemctl stop app.floodmark.target": true, "kill *": false,
 	} {
-		if got := stopsMonitor(shellscan.StopsNames, strings.Fields(line)); got != want {
+		if got := stopsMonitor(commandbook.StopsNames, strings.Fields(line)); got != want {
 			t.Errorf("%s: %v", line, got)
 		}
 	}
@@ -188,7 +188,7 @@ func TestPatternsThatStopTheMonitor(t *testing.T) {
 		"pkill flood": true, "pkill ^floodmark": true, "pkill -f serve$": true, "pkill -f node": false, "pkill (": true, "pkill -u ann": false,
 		"pkill FLOOD": true, "pkill -x flood": true, "pkill": false, "pkill -9": false, "pkill *": false, "pkill .*": true, "pkill -f /usr/bin/floodmark": true,
 	} {
-		if got := stopsMonitor(shellscan.StopsMatches, strings.Fields(line)); got != want {
+		if got := stopsMonitor(commandbook.StopsMatches, strings.Fields(line)); got != want {
 			t.Errorf("%s: %v", line, got)
 		}
 	}

@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/shellscan"
+	"github.com/floodmark/floodmark/internal/commandbook"
 )
 
 // worst reports whether a command is treated as one that may do anything already.
-func worst(e *shellscan.Entry) bool {
+func worst(e *commandbook.Entry) bool {
 	return slices.Contains(e.Effects, floodmark.Run) || slices.Contains(e.Effects, floodmark.Admin)
 }
 

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/commandbook"
 	"github.com/floodmark/floodmark/internal/fetching"
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
@@ -104,7 +105,7 @@ func (j *judge) watches(r *shellscan.Report) {
 	for i := range r.Parts {
 		p := &r.Parts[i]
 		for _, e := range p.Entries {
-			sets = sets || e.Branch && hides || e.Stops != shellscan.StopsNone && stopsMonitor(e.Stops, p.Words)
+			sets = sets || e.Branch && hides || e.Stops != commandbook.StopsNone && stopsMonitor(e.Stops, p.Words)
 			starts = starts || e.Starts
 		}
 		if len(p.Entries) == 0 && len(p.Words) > 0 {
@@ -175,7 +176,7 @@ const (
 )
 
 // stopsMonitor reports whether words that stop processes name the monitor, or every process.
-func stopsMonitor(how shellscan.Stops, words []string) bool {
+func stopsMonitor(how commandbook.Stops, words []string) bool {
 	if len(words) > 2 && slices.Contains(words[2:], "-1") { // kill -9 -1
 		return true
 	}
@@ -185,7 +186,7 @@ func stopsMonitor(how shellscan.Stops, words []string) bool {
 		case strings.Contains(low, monitorName):
 			return true
 		case word == "" || word[0] == '-' || word == "*": // an option, or an unknown word
-		case how == shellscan.StopsMatches:
+		case how == commandbook.StopsMatches:
 			if re, err := regexp.Compile(low); err != nil || re.MatchString(monitorLine) {
 				return true
 			}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/address"
+	"github.com/floodmark/floodmark/internal/commandbook"
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
@@ -17,7 +18,7 @@ func Packages(r *shellscan.Report) []string {
 	var names []string
 	for i := range r.Parts {
 		p := &r.Parts[i]
-		at := slices.IndexFunc(p.Entries, func(e *shellscan.Entry) bool { return e.Installs })
+		at := slices.IndexFunc(p.Entries, func(e *commandbook.Entry) bool { return e.Installs })
 		if at < 0 {
 			continue
 		}

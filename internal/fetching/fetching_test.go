@@ -5,12 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/floodmark/floodmark/internal/commandbook"
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
 // A command with more words than are kept gets a name that no package has.
 func TestPackagesBeyondTheLimit(t *testing.T) {
-	entry := []*shellscan.Entry{{}, {Words: []string{"npm", "install"}, Installs: true}}
+	entry := []*commandbook.Entry{{}, {Words: []string{"npm", "install"}, Installs: true}}
 	for n, want := range map[int]bool{shellscan.MaxPartWords - 1: false, shellscan.MaxPartWords: true} {
 		words := append([]string{"npm", "install"}, strings.Fields(strings.Repeat("a ", n-2))...)
 		got := Packages(&shellscan.Report{Parts: []shellscan.Part{{Words: words, Entries: entry}}})

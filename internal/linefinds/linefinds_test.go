@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/floodmark/floodmark/internal/commandbook"
 	"github.com/floodmark/floodmark/internal/finding"
 	"github.com/floodmark/floodmark/internal/linefinds"
 	"github.com/floodmark/floodmark/internal/shellscan"
@@ -13,12 +14,12 @@ import (
 // What the data finds in a command is about each operand; where some are not known, also about an
 // unknown one, which no words settle.
 func TestOperandsOfAFinding(t *testing.T) {
-	e := &shellscan.Entry{Words: []string{"drop", "all"}, Finds: "a"}
+	e := &commandbook.Entry{Words: []string{"drop", "all"}, Finds: "a"}
 	for line, want := range map[string][]string{
 		"drop all": {""}, "drop all -f": {""}, "drop all x -f y": {"x", "y"}, "drop -f all x": {"x"},
 		"drop all" + strings.Repeat(" x", shellscan.MaxPartWords-2): append(slices.Repeat([]string{"x"}, shellscan.MaxPartWords-2), ""),
 	} {
-		r := &shellscan.Report{Parts: []shellscan.Part{{Entries: []*shellscan.Entry{e}, Words: strings.Fields(line)}}}
+		r := &shellscan.Report{Parts: []shellscan.Part{{Entries: []*commandbook.Entry{e}, Words: strings.Fields(line)}}}
 		if got := linefinds.Of(r); !slices.Equal(got, finding.List{}.With("a", want...)) {
 			t.Errorf("%s: %q", line, got)
 		}

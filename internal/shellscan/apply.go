@@ -6,43 +6,46 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/commandbook"
+	"github.com/floodmark/floodmark/internal/knownnames"
+	"github.com/floodmark/floodmark/internal/scripts"
 )
 
 // apply records what a word means for the command, according to its role.
 func (s *scanner) apply(j *job, o operand) {
 	switch o.role {
-	case Text, Assigns:
+	case commandbook.Text, commandbook.Assigns:
 		if !o.w.vague && len(j.part.Operands) < MaxWords {
 			j.part.Operands = append(j.part.Operands, o.w.text)
 		}
-		if o.role == Assigns {
+		if o.role == commandbook.Assigns {
 			s.environment(o.w)
 		}
-	case Path:
+	case commandbook.Path:
 		s.byEffect(j, o.w)
-	case Reads:
+	case commandbook.Reads:
 		s.reads(j, o.w)
-	case Writes:
+	case commandbook.Writes:
 		s.writes(j, o.w)
-	case Deletes:
+	case commandbook.Deletes:
 		s.touch(Effect{Kind: Delete, Tree: recursive(j)}, o.w, j.st)
-	case Copies, Moves:
+	case commandbook.Copies, commandbook.Moves:
 		j.files = append(j.files, o)
-	case URL, Host:
+	case commandbook.URL, commandbook.Host:
 		s.address(j, o)
-	case Data:
+	case commandbook.Data:
 		s.data(j, o.w)
-	case Loads:
+	case commandbook.Loads:
 		s.loads(j, o.w)
-	case Script:
+	case commandbook.Script:
 		s.runs(j, o.w)
-	case Code:
+	case commandbook.Code:
 		s.code(j, o.w)
-	case Shell:
+	case commandbook.Shell:
 		s.nested(j, o)
-	case Sed, Awk, Jq, SQL:
+	case commandbook.Sed, commandbook.Awk, commandbook.Jq, commandbook.SQL:
 		s.language(j, o)
-	case Patch:
+	case commandbook.Patch:
 		s.patch(j, o.w)
 	default: // the sorter or run has handled these roles
 	}
@@ -53,7 +56,7 @@ func (s *scanner) nested(j *job, o operand) {
 	j.ran = true
 	st := j.st.fork()
 	st.funcs, st.names = nil, nil
-	if j.entry != nil && j.entry.Stdin == Shell {
+	if j.entry != nil && j.entry.Stdin == commandbook.Shell {
 		st.args = []word{}
 		for _, p := range j.p.list {
 			if p.opt == "" {
@@ -61,20 +64,15 @@ func (s *scanner) nested(j *job, o operand) {
 			}
 		}
 	}
-	if oldShell(j.name) && (strings.Contains(o.w.text, "$'") || strings.Contains(o.w.text, "{") && strings.ContainsAny(o.w.text, ",.")) {
+	if knownnames.OldShell(j.name) && (strings.Contains(o.w.text, "$'") || strings.Contains(o.w.text, "{") && strings.ContainsAny(o.w.text, ",.")) {
 		s.doubt("some shells read this differently")
 	}
 	out := s.shellText(o.w, st, j.in, j.depth)
 	j.out.net = out.net || j.out.net
-	if j.entry != nil && j.entry.Stdin == Shell {
+	if j.entry != nil && j.entry.Stdin == commandbook.Shell {
 		j.through = !o.w.vague
 		j.out.known, j.out.text, j.out.names = out.known, out.text, out.names
 	}
-}
-
-// oldShell reports whether a shell lacks bash's quotes and braces.
-func oldShell(name string) bool {
-	return name == "sh" || name == "dash" || name == "ash" || name == "ksh"
 }
 
 // byEffect records a file as deleted, written or read, depending on the effects of the command.
@@ -120,7 +118,7 @@ func (s *scanner) writes(j *job, w word) {
 		return
 	}
 	j.effect(floodmark.Write)
-	if len(j.into) > 0 && !strings.HasPrefix(w.text, "/") && brings(j.name) { // curl --output-dir d -o f
+	if len(j.into) > 0 && !strings.HasPrefix(w.text, "/") && knownnames.Brings(j.name) { // curl --output-dir d -o f
 		for _, d := range j.into {
 			v := d.join(literal("/")).join(w)
 			s.touch(Effect{Kind: Write}, v, j.st)
@@ -158,15 +156,15 @@ func (s *scanner) address(j *job, o operand) {
 		text = j.entry.Registry + "/" + text
 	}
 	switch {
-	case text == "" || lookupWord(j.name, text):
-	case namesFile(text):
-		p := filePath(text)
+	case text == "" || knownnames.LookupWord(j.name, text):
+	case scripts.NamesFile(text):
+		p := scripts.FilePath(text)
 		w.text = p
 		s.reads(j, w)
 		if strings.HasPrefix(strings.ToLower(text), "file:") {
 			j.part.Operands = append(j.part.Operands, text)
 		}
-	case j.name == "git" && !repository(text):
+	case j.name == "git" && !scripts.Repository(text):
 		j.part.Operands = append(j.part.Operands, text)
 	default:
 		if strings.HasPrefix(text, "ext::") || strings.HasPrefix(text, "fd::") || strings.HasPrefix(text, "-") {
@@ -175,31 +173,6 @@ func (s *scanner) address(j *job, o operand) {
 		}
 		s.add(Effect{Kind: k, URL: text})
 	}
-}
-
-// lookupWord reports whether a word of a look-up command is a record type and not an address.
-func lookupWord(name, word string) bool {
-	return slices.Contains([]string{"ping", "ping6", "traceroute", "tracepath", "dig", "nslookup", "host", "whois", "mtr"}, name) &&
-		slices.Contains([]string{"A", "AAAA", "ANY", "CNAME", "MX", "NS", "PTR", "SOA", "SRV", "TXT", "+SHORT"}, strings.ToUpper(word))
-}
-
-func namesFile(v string) bool {
-	return strings.HasPrefix(strings.ToLower(v), "file:") || v != "" && strings.IndexByte("/~.\\", v[0]) >= 0
-}
-
-// filePath returns the path of a file URL. Other values are returned as they are.
-func filePath(v string) string {
-	if len(v) < 5 || !strings.EqualFold(v[:5], "file:") {
-		return v
-	}
-	rest := v[5:]
-	if after, ok := strings.CutPrefix(rest, "//"); ok {
-		rest = after
-		if i := strings.IndexByte(after, '/'); i >= 0 {
-			rest = after[i:]
-		}
-	}
-	return rest
 }
 
 // data adds text that is sent; «@file» sends that file.
@@ -241,15 +214,15 @@ func (s *scanner) loads(j *job, w word) {
 	if s.touch(Effect{Kind: Execute, Tree: tree}, w, j.st) {
 		s.r.NetworkIntoInterpreter = true
 	}
-	j.ran = j.ran || j.entry == nil || j.entry.Stdin != Shell
+	j.ran = j.ran || j.entry == nil || j.entry.Stdin != commandbook.Shell
 }
 
 // runs adds a file that an interpreter runs.
 func (s *scanner) runs(j *job, w word) {
-	if j.entry.Stdin == Shell && j.p.has("-s", "-c") { // the word is an argument of the script
+	if j.entry.Stdin == commandbook.Shell && j.p.has("-s", "-c") { // the word is an argument of the script
 		return
 	}
-	if j.entry.Stdin == Code && j.p.has("-m") { // the word is an argument of the module
+	if j.entry.Stdin == commandbook.Code && j.p.has("-m") { // the word is an argument of the module
 		s.reads(j, w)
 		return
 	}
@@ -267,7 +240,7 @@ func (s *scanner) runs(j *job, w word) {
 	if s.touch(Effect{Kind: Execute}, w, j.st) || w.net {
 		s.r.NetworkIntoInterpreter = true
 	}
-	if j.entry.Stdin == Shell && j.in.net { // the script may run what it reads from its input
+	if j.entry.Stdin == commandbook.Shell && j.in.net { // the script may run what it reads from its input
 		s.r.NetworkIntoInterpreter = true
 	}
 }
@@ -284,34 +257,25 @@ func (s *scanner) code(j *job, w word) {
 			break
 		}
 	}
-	s.r.NetworkIntoInterpreter = s.r.NetworkIntoInterpreter || w.net || j.in.net && runsInput(low)
-}
-
-// runsInput reports whether a program may run its input, because it contains one of certain words.
-// A program without these words is still assumed to run code.
-func runsInput(program string) bool {
-	return program == "" || slices.ContainsFunc([]string{
-		"exec", "eval", "compile", "system", "popen", "spawn", "subprocess", "pickle", "marshal", "function(", "runpy", "child_process",
-		"instance_", "qx", "`", "__", "code", "pdb", "import(", "vm.", "assert", "include", "require", "do(", "/dev/stdin",
-	}, func(word string) bool { return strings.Contains(program, word) })
+	s.r.NetworkIntoInterpreter = s.r.NetworkIntoInterpreter || w.net || j.in.net && knownnames.MayRunInput(low)
 }
 
 // input handles the standard input of a command that runs or applies its input.
 func (s *scanner) input(j *job) {
-	if j.entry.Stdin == Patch && !j.ran {
+	if j.entry.Stdin == commandbook.Patch && !j.ran {
 		s.patch(j, word{text: j.in.text, vague: !j.in.known})
 	}
-	if j.entry.Stdin == NoRole && j.in.known && appliesDiffs(j) {
+	if j.entry.Stdin == commandbook.NoRole && j.in.known && appliesDiffs(j) {
 		s.diff(j)
 	}
-	if j.entry.Stdin == NoRole || j.entry.Stdin == Patch {
+	if j.entry.Stdin == commandbook.NoRole || j.entry.Stdin == commandbook.Patch {
 		return
 	}
 	if j.p.has("-i", "--interactive") && j.name != "perl" && j.name != "ruby" {
 		s.r.InteractiveShell = true
 		s.doubt("a shell that takes further commands")
 	}
-	if j.ran && !(j.p.has("-s") && j.entry.Stdin == Shell) {
+	if j.ran && !(j.p.has("-s") && j.entry.Stdin == commandbook.Shell) {
 		return
 	}
 	if j.p.has("--version", "--help", "-V", "-h") && len(j.p.list) == 0 {
@@ -328,9 +292,9 @@ func (s *scanner) interpretInput(j *job) {
 		s.r.InteractiveShell = true
 		s.doubt("a shell that takes further commands")
 		s.add(Effect{Kind: Execute})
-	case j.entry.Stdin == Shell && j.in.known:
+	case j.entry.Stdin == commandbook.Shell && j.in.known:
 		j.through = true
-		if oldShell(j.name) && (strings.Contains(j.in.text, "$'") || strings.Contains(j.in.text, "{") && strings.ContainsAny(j.in.text, ",.")) {
+		if knownnames.OldShell(j.name) && (strings.Contains(j.in.text, "$'") || strings.Contains(j.in.text, "{") && strings.ContainsAny(j.in.text, ",.")) {
 			s.doubt("some shells read this differently")
 		}
 		s.script(j.in.text, j.st.fork(), feed{piped: true}, j.depth)
@@ -360,7 +324,7 @@ func (s *scanner) others(j *job) {
 		s.name = name
 		j.ran = true
 		j.out.net = j.out.net || out.net
-		if j.entry.Stdin == NoRole && len(j.part.Effects) <= 1 {
+		if j.entry.Stdin == commandbook.NoRole && len(j.part.Effects) <= 1 {
 			j.out.known, j.out.text = out.known, out.text
 		}
 	}
@@ -369,7 +333,7 @@ func (s *scanner) others(j *job) {
 // given sets the variables that a command sets for the command it starts.
 func (s *scanner) given(j *job, st *state) {
 	for _, o := range j.p.list {
-		if name, value, ok := strings.Cut(o.w.text, "="); ok && o.role == Assigns {
+		if name, value, ok := strings.Cut(o.w.text, "="); ok && o.role == commandbook.Assigns {
 			v := o.w
 			v.text = value
 			st.set(name, []word{v})

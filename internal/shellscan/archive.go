@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/commandbook"
+	"github.com/floodmark/floodmark/internal/knownnames"
 )
 
 // tar sets the roles of tar's words, depending on whether it packs, unpacks or lists.
@@ -15,25 +17,25 @@ func (s *scanner) tar(j *job) {
 		o := &j.p.list[i]
 		switch {
 		case o.opt == "-f" || o.opt == "--file":
-			o.role = Reads
+			o.role = commandbook.Reads
 			if packs {
-				o.role = Writes
+				o.role = commandbook.Writes
 			}
 			if strings.Contains(o.w.text, ":") { // host:file is fetched with rsh
 				s.doubt("an archive on another machine")
 			}
 		case o.opt == "" && unpacks:
-			o.role = Writes
+			o.role = commandbook.Writes
 			if len(j.into) > 0 {
 				o.w = j.into[0].join(literal("/")).join(o.w)
 			}
 		case o.opt == "" && packs:
-			o.role = Reads
+			o.role = commandbook.Reads
 			if len(j.into) > 0 {
 				o.w = j.into[len(j.into)-1].join(literal("/")).join(o.w)
 			}
 		case o.opt == "":
-			o.role = Text
+			o.role = commandbook.Text
 		}
 	}
 	if unpacks {
@@ -78,28 +80,23 @@ func oldTar(args []word) []word {
 	return append(out, rest...)
 }
 
-// ending returns the suffix that a packer adds to a name; empty if it is unknown.
-func ending(packer string) string {
-	return map[string]string{"gzip": ".gz", "gunzip": ".gz", "pigz": ".gz", "bzip2": ".bz2", "bunzip2": ".bz2", "xz": ".xz", "unxz": ".xz", "zstd": ".zst", "unzstd": ".zst"}[packer]
-}
-
 // packs adds the output file of a packer, and its input file if that is deleted.
 func (s *scanner) packs(j *job) {
 	if j.p.has("-c", "--stdout", "--to-stdout", "-t", "--test", "-l", "--list") {
 		for i := range j.p.list {
-			j.p.list[i].role = Reads
+			j.p.list[i].role = commandbook.Reads
 		}
 		j.part.Effects = slices.DeleteFunc(j.part.Effects, func(e floodmark.Effect) bool { return e == floodmark.Write })
 		return
 	}
-	end := ending(j.name)
+	end := knownnames.PackedEnding(j.name)
 	tree := j.p.has("-r", "--recursive")
 	for i := range j.p.list {
 		o := &j.p.list[i]
-		if o.w.text == "-" || o.role == Text || o.opt != "" {
+		if o.w.text == "-" || o.role == commandbook.Text || o.opt != "" {
 			continue
 		}
-		o.role = Reads
+		o.role = commandbook.Reads
 		if !j.p.has("-k", "--keep") {
 			j.effect(floodmark.Change)
 			s.touch(Effect{Kind: Delete, Tree: tree}, o.w, j.st)
@@ -144,11 +141,11 @@ func (s *scanner) unpacks(j *job) {
 	s.unseen(j, to)
 	for i := range j.p.list {
 		o := &j.p.list[i]
-		if o.opt != "" || o.role != Reads {
+		if o.opt != "" || o.role != commandbook.Reads {
 			continue
 		}
 		if i > 0 && len(j.p.list) > 1 && j.name == "unzip" { // members to extract
-			o.role = Writes
+			o.role = commandbook.Writes
 		}
 	}
 }

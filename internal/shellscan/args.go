@@ -5,11 +5,12 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/commandbook"
 )
 
 // operand is one word of a command and its role.
 type operand struct {
-	role Role
+	role commandbook.Role
 	w    word
 	opt  string // the option whose value the word is; empty if none
 }
@@ -27,11 +28,12 @@ func (p *parsed) has(options ...string) bool {
 	return slices.ContainsFunc(options, func(o string) bool { return slices.Contains(p.opts, o) })
 }
 
-// any reports whether the entry accepts all options, because none changes what the command does.
-func (e *Entry) any() bool { return e.Flags == "*" && slices.Contains(e.Options, "*") }
+// anyOption reports whether the entry accepts all options, because none changes what the command
+// does.
+func anyOption(e *commandbook.Entry) bool { return e.Flags == "*" && slices.Contains(e.Options, "*") }
 
 // fits reports whether a command begins with the words of e.
-func (e *Entry) fits(args []word) bool {
+func fits(e *commandbook.Entry, args []word) bool {
 	if len(args) < len(e.Words)-1 {
 		return false
 	}
@@ -45,7 +47,7 @@ func (e *Entry) fits(args []word) bool {
 
 // sorter parses the words of a command.
 type sorter struct {
-	e     *Entry
+	e     *commandbook.Entry
 	p     parsed
 	at    int // operands so far
 	wild  bool
@@ -54,7 +56,7 @@ type sorter struct {
 
 // parse parses the words after those of the entry. Wild says that a file name that looks like an
 // option could do harm.
-func (e *Entry) parse(args []word, wild bool) parsed {
+func parse(e *commandbook.Entry, args []word, wild bool) parsed {
 	x := &sorter{e: e, wild: wild}
 	x.p.ok = true
 	for i := 0; i < len(args) && x.p.ok; {
@@ -72,8 +74,8 @@ func (x *sorter) next(args []word) int {
 		return 1
 	case !x.ended && strings.HasPrefix(w.text, "-") && len(w.text) > 1 && !w.begins:
 		return x.option(args)
-	case !x.ended && !x.e.any() && (w.begins && w.names == nil && !w.proc && !w.glob || x.wild && w.glob && strings.IndexByte("*?[", w.text[0]) >= 0):
-		if x.role() == Text && len(x.e.Values) == 0 && x.e.Flags == "*" {
+	case !x.ended && !anyOption(x.e) && (w.begins && w.names == nil && !w.proc && !w.glob || x.wild && w.glob && strings.IndexByte("*?[", w.text[0]) >= 0):
+		if x.role() == commandbook.Text && len(x.e.Values) == 0 && x.e.Flags == "*" {
 			break
 		}
 		x.p.ok = false
@@ -82,9 +84,9 @@ func (x *sorter) next(args []word) int {
 	return x.operand(args)
 }
 
-func (x *sorter) role() Role {
+func (x *sorter) role() commandbook.Role {
 	if len(x.e.Operands) == 0 {
-		return NoRole
+		return commandbook.NoRole
 	}
 	return x.e.Operands[min(x.at, len(x.e.Operands)-1)]
 }
@@ -92,32 +94,32 @@ func (x *sorter) role() Role {
 func (x *sorter) operand(args []word) int {
 	w := args[0]
 	role := x.role()
-	if role == Assigns {
+	if role == commandbook.Assigns {
 		if name, _, ok := strings.Cut(w.text, "="); ok && name != "" {
-			x.p.list = append(x.p.list, operand{role: Assigns, w: w})
+			x.p.list = append(x.p.list, operand{role: commandbook.Assigns, w: w})
 			return 1
 		}
 		x.at++
 		role = x.role()
 	}
 	x.at++
-	if (w.glob || w.split) && x.role() == NoRole { // w may become more words than the command takes
-		role = NoRole
+	if (w.glob || w.split) && x.role() == commandbook.NoRole { // w may become more words than the command takes
+		role = commandbook.NoRole
 	}
 	switch role {
-	case NoRole:
+	case commandbook.NoRole:
 		x.p.ok = false
-	case Command:
+	case commandbook.Command:
 		x.p.rest = args
 		return len(args)
-	case Script:
-		x.p.list = append(x.p.list, operand{role: Script, w: w})
+	case commandbook.Script:
+		x.p.list = append(x.p.list, operand{role: commandbook.Script, w: w})
 		for _, v := range args[1:] {
-			x.p.list = append(x.p.list, operand{role: Text, w: v})
+			x.p.list = append(x.p.list, operand{role: commandbook.Text, w: v})
 		}
 		return len(args)
-	case Shell:
-		x.p.list = append(x.p.list, operand{role: Shell, w: sentence(args)})
+	case commandbook.Shell:
+		x.p.list = append(x.p.list, operand{role: commandbook.Shell, w: sentence(args)})
 		return len(args)
 	default:
 		x.p.list = append(x.p.list, operand{role: role, w: w})
@@ -134,9 +136,9 @@ func (x *sorter) option(args []word) int {
 	case w.vague && !joined && !takes && !strings.HasPrefix(w.text, "-"):
 		x.p.ok = false
 		return 1
-	case takes && role == Until:
+	case takes && role == commandbook.Until:
 		return x.until(args)
-	case takes && role == Command && !joined:
+	case takes && role == commandbook.Command && !joined:
 		x.gave(name)
 		x.p.rest = args[1:]
 		return len(args)
@@ -149,7 +151,7 @@ func (x *sorter) option(args []word) int {
 		return 1
 	case takes:
 		x.gave(name)
-		if role == Flag || role == Attached {
+		if role == commandbook.Flag || role == commandbook.Attached {
 			return 1
 		}
 		return x.separate(name, role, args)
@@ -172,13 +174,13 @@ func (x *sorter) letters(args []word) int {
 	for i := 1; i < len(w.text); i++ {
 		letter := "-" + w.text[i:i+1]
 		role, takes := x.e.Values[letter]
-		if takes && role != Flag {
+		if takes && role != commandbook.Flag {
 			x.gave(letter)
 			rest := w.text[i+1:]
 			if rest != "" {
 				x.value(letter, role, w.but(rest))
 			}
-			if rest != "" || role == Attached {
+			if rest != "" || role == commandbook.Attached {
 				return 1
 			}
 			return x.separate(letter, role, args)
@@ -200,11 +202,11 @@ func (x *sorter) allows(c byte) bool {
 		return true
 	}
 	letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
-	return letter && (x.e.Flags == "*" || strings.IndexByte(x.e.Flags, c) >= 0) || x.e.Flags == "*" && x.e.any()
+	return letter && (x.e.Flags == "*" || strings.IndexByte(x.e.Flags, c) >= 0) || x.e.Flags == "*" && anyOption(x.e)
 }
 
 // separate takes an option's value from the next word.
-func (x *sorter) separate(name string, role Role, args []word) int {
+func (x *sorter) separate(name string, role commandbook.Role, args []word) int {
 	if len(args) < 2 {
 		return 1 // the command will complain
 	}
@@ -217,14 +219,14 @@ func (x *sorter) separate(name string, role Role, args []word) int {
 
 // value adds the value of an option. If the value is a command, as in «fd --exec=sh», parsing
 // fails, because such a command is not followed.
-func (x *sorter) value(name string, role Role, w word) {
-	x.p.ok = x.p.ok && role != Command && role != Until
+func (x *sorter) value(name string, role commandbook.Role, w word) {
+	x.p.ok = x.p.ok && role != commandbook.Command && role != commandbook.Until
 	x.p.list = append(x.p.list, operand{role: role, w: w, opt: name})
 }
 
 // unsaid adds an option's undescribed value as an operand, if operands are files or text.
 func (x *sorter) unsaid(w word) {
-	if role := x.role(); role == Path || role == Reads || role == Writes || role == Deletes || role == Text {
+	if role := x.role(); role == commandbook.Path || role == commandbook.Reads || role == commandbook.Writes || role == commandbook.Deletes || role == commandbook.Text {
 		x.p.list = append(x.p.list, operand{role: role, w: w})
 	}
 }

@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/floodmark/floodmark/internal/knownnames"
+	"github.com/floodmark/floodmark/internal/scripts"
 )
 
 // simple reads a simple command: assignments, then words.
@@ -237,7 +240,7 @@ func (s *scanner) exec(args []word, st *state, in feed, depth int) feed {
 // named reads «command x» and «builtin x», where x is not a function.
 func (s *scanner) named(args []word, st *state, in feed, depth int) feed {
 	for len(args) > 0 && args[0].exact() && strings.HasPrefix(args[0].text, "-") {
-		if hasLetter(args[0].text, "vV") {
+		if scripts.HasLetter(args[0].text, "vV") {
 			return feed{piped: true}
 		}
 		args = args[1:]
@@ -307,15 +310,15 @@ func (s *scanner) settings(args []word, st *state) {
 			st.args = append([]word{{}}, args[i+1:]...)
 			return
 		case strings.HasPrefix(w.text, "-") || strings.HasPrefix(w.text, "+"):
-			if w.text[0] == '+' && w.text != "+e" && w.text != "+x" && w.text != "+u" || hasLetter(w.text, "f") {
+			if w.text[0] == '+' && w.text != "+e" && w.text != "+x" && w.text != "+u" || scripts.HasLetter(w.text, "f") {
 				s.doubt("it changes how the shell reads")
 			}
-			if hasLetter(w.text, "ak") {
+			if scripts.HasLetter(w.text, "ak") {
 				s.doubt("it exports every variable")
 			}
 		case w.text == "allexport" || w.text == "keyword":
 			s.doubt("it exports every variable")
-		case i > 0 && hasLetter(args[i-1].text, "o"): // -o pipefail
+		case i > 0 && scripts.HasLetter(args[i-1].text, "o"): // -o pipefail
 		default:
 			st.args = append([]word{{}}, args[i:]...)
 			return
@@ -339,7 +342,7 @@ func (s *scanner) forgets(name string, args []word, st *state, in feed) {
 		if !syntax.ValidName(w.text) {
 			continue
 		}
-		if hides(w.text) {
+		if knownnames.Hides(w.text) {
 			s.doubt("it sets " + w.text)
 		}
 		s.sets(w.text)

@@ -1,10 +1,11 @@
 package shellscan
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/commandbook"
+	"github.com/floodmark/floodmark/internal/scripts"
 )
 
 // specialFiles continues specialMore with programs that only change files.
@@ -12,7 +13,7 @@ func (s *scanner) specialFiles(j *job) {
 	switch j.name {
 	case "install":
 		if j.p.has("-d", "--directory") {
-			j.become(Copies, Writes)
+			j.become(commandbook.Copies, commandbook.Writes)
 		}
 	case "chmod":
 		s.modes(j)
@@ -23,7 +24,7 @@ func (s *scanner) specialFiles(j *job) {
 	case "zip":
 		if j.p.has("-m", "--move") {
 			for _, o := range j.p.list {
-				if o.role == Reads {
+				if o.role == commandbook.Reads {
 					s.touch(Effect{Kind: Delete, Tree: true}, o.w, j.st)
 				}
 			}
@@ -45,10 +46,10 @@ func (s *scanner) inPlace(j *job) {
 	}
 	for i := range j.p.list {
 		o := &j.p.list[i]
-		if o.role != Reads || o.opt != "" {
+		if o.role != commandbook.Reads || o.opt != "" {
 			continue
 		}
-		o.role = Writes
+		o.role = commandbook.Writes
 		if kept {
 			s.touch(Effect{Kind: Write}, o.w.join(end), j.st)
 		}
@@ -63,7 +64,7 @@ func (s *scanner) temporary(j *job) {
 	name := literal("tmp.XXXXXXXXXX")
 	for i := range j.p.list {
 		if o := &j.p.list[i]; o.opt == "" {
-			name, o.role = o.w, Text
+			name, o.role = o.w, commandbook.Text
 		}
 	}
 	if i := strings.LastIndexByte(name.text, 'X'); i >= 0 {
@@ -83,7 +84,7 @@ func (s *scanner) temporary(j *job) {
 // modes sets the roles of chmod's words. It adds Change if the mode may make a file setuid.
 func (s *scanner) modes(j *job) {
 	if j.p.has("--reference") {
-		j.become(Text, Writes)
+		j.become(commandbook.Text, commandbook.Writes)
 		return
 	}
 	for _, o := range j.p.list {
@@ -114,7 +115,7 @@ func (s *scanner) emptied(j *job) {
 }
 
 // become changes the role of operands.
-func (j *job) become(from, to Role) {
+func (j *job) become(from, to commandbook.Role) {
 	for i := range j.p.list {
 		if o := &j.p.list[i]; o.opt == "" && o.role == from {
 			o.role = to
@@ -203,24 +204,10 @@ func appliesDiffs(j *job) bool {
 // diff adds the files named by a diff that is part of the line, each with and without the first
 // folder, which «-p1» strips. It may add a file too many, but misses none.
 func (s *scanner) diff(j *job) {
-	for line := range strings.Lines(j.in.text) {
-		line = strings.TrimSpace(line)
-		for _, head := range [...]string{"+++ ", "--- ", "*** ", "Index: ", "rename to ", "rename from ", "copy to "} {
-			name, ok := strings.CutPrefix(line, head)
-			if !ok {
-				continue
-			}
-			name, _, _ = strings.Cut(name, "\t")
-			if plain, err := strconv.Unquote(name); err == nil { // "b/\303\244.txt"
-				name = plain
-			}
-			if name == "" || name == "/dev/null" {
-				continue
-			}
-			if _, inner, ok := strings.Cut(name, "/"); ok && !strings.HasPrefix(name, "/") {
-				s.touch(Effect{Kind: Write}, literal(inner), j.st)
-			}
-			s.touch(Effect{Kind: Write}, literal(name), j.st)
+	for _, name := range scripts.DiffNames(j.in.text) {
+		if _, inner, ok := strings.Cut(name, "/"); ok && !strings.HasPrefix(name, "/") {
+			s.touch(Effect{Kind: Write}, literal(inner), j.st)
 		}
+		s.touch(Effect{Kind: Write}, literal(name), j.st)
 	}
 }

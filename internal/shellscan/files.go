@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/commandbook"
+	"github.com/floodmark/floodmark/internal/knownnames"
 )
 
 // copies adds the reads and writes of a command that copies or moves files.
@@ -13,7 +15,7 @@ func (s *scanner) copies(j *job) {
 	if len(names) == 0 {
 		return
 	}
-	moves := names[0].role == Moves
+	moves := names[0].role == commandbook.Moves
 	into := j.into
 	if len(into) == 0 && len(names) > 1 {
 		into, names = []word{names[len(names)-1].w}, names[:len(names)-1]
@@ -151,7 +153,7 @@ func (s *scanner) saves(j *job) {
 		s.touch(Effect{Kind: Write, Tree: true}, d, j.st)
 	}
 	for _, o := range j.p.list {
-		if o.role != URL {
+		if o.role != commandbook.URL {
 			continue
 		}
 		name := o.w.text
@@ -193,7 +195,7 @@ func (s *scanner) special(j *job) {
 		if j.p.has("-e", "--regexp", "-f", "--file", "--files") {
 			j.allFiles()
 		}
-		if recursive(j) && !slices.ContainsFunc(j.p.list, func(o operand) bool { return o.opt == "" && o.role == Reads }) {
+		if recursive(j) && !slices.ContainsFunc(j.p.list, func(o operand) bool { return o.opt == "" && o.role == commandbook.Reads }) {
 			s.reads(j, literal("."))
 		}
 	default:
@@ -226,7 +228,7 @@ func (s *scanner) specialMore(j *job) {
 			if o.opt == "-b" || o.opt == "--cookie" {
 				file, ok = o.w.text, !strings.Contains(o.w.text, "=")
 			}
-			if ok && o.role != URL {
+			if ok && o.role != commandbook.URL {
 				w := o.w
 				w.text = file
 				s.reads(j, w)
@@ -234,7 +236,7 @@ func (s *scanner) specialMore(j *job) {
 			if curlNames(o) {
 				s.doubt("a file whose name is made, or addresses that are named elsewhere")
 			}
-			if o.role == Text && (ok || o.w.made) { // a header that may come from a file
+			if o.role == commandbook.Text && (ok || o.w.made) { // a header that may come from a file
 				j.effect(floodmark.Send)
 				j.sends = true
 			}
@@ -261,7 +263,7 @@ func (s *scanner) specialMore(j *job) {
 func curlNames(o operand) bool {
 	t, fields := o.w.text, strings.NewReplacer("%%", "", "%{", "", "%header{", "")
 	format := (o.opt == "-w" || o.opt == "--write-out") && (!o.w.exact() || strings.HasPrefix(t, "@") || strings.Contains(fields.Replace(t), "%"))
-	return format || (o.opt == "-o" || o.opt == "--output") && strings.Contains(t, "#") || o.role == URL && strings.HasPrefix(t, "@")
+	return format || (o.opt == "-o" || o.opt == "--output") && strings.Contains(t, "#") || o.role == commandbook.URL && strings.HasPrefix(t, "@")
 }
 
 // noSuffix drops the empty word of «sed -i ” …».
@@ -285,8 +287,8 @@ func (s *scanner) edited(j *job) {
 		if o.opt != "" {
 			continue
 		}
-		if o.role = Reads; j.p.has("-i") {
-			o.role = Writes
+		if o.role = commandbook.Reads; j.p.has("-i") {
+			o.role = commandbook.Writes
 		}
 	}
 }
@@ -304,7 +306,7 @@ func (s *scanner) pieces(j *job) {
 			continue
 		}
 		if files++; files > 1 {
-			if o.role = Text; j.name == "split" {
+			if o.role = commandbook.Text; j.name == "split" {
 				name = o.w
 			}
 		}
@@ -338,20 +340,20 @@ func (s *scanner) onlyGets(j *job) {
 // unfollowed scans the words of programs that start commands in ways that we do not follow exactly.
 // What it finds can only add effects: the line is not understood in any case.
 func (s *scanner) unfollowed(j *job) {
-	if !unfollowed(j.name) || !j.does(floodmark.Run) {
+	if !knownnames.StartsUnseen(j.name) || !j.does(floodmark.Run) {
 		return
 	}
 	s.doubt("it starts programs in ways that are not followed")
 	s.r.InteractiveShell = s.r.InteractiveShell || j.attends()
 	for i, o := range j.p.list {
-		if o.role != Text || !o.w.exact() {
+		if o.role != commandbook.Text || !o.w.exact() {
 			continue
 		}
 		if strings.ContainsAny(o.w.text, " \t\n;|&<>") {
 			s.script(o.w.text, j.st.fork(), j.in, j.depth)
 			continue
 		}
-		if plain := o.w.text; brings(plain) || interprets(plain) || writesFiles(plain) || systemProgram(plain) != "" {
+		if plain := o.w.text; knownnames.Brings(plain) || knownnames.Interprets(plain) || knownnames.WritesFiles(plain) || knownnames.SystemProgram(plain) != "" {
 			var words []word
 			for _, v := range j.p.list[i:] {
 				words = append(words, v.w)
@@ -364,15 +366,11 @@ func (s *scanner) unfollowed(j *job) {
 	}
 }
 
-func unfollowed(name string) bool {
-	return slices.Contains([]string{"su", "runuser", "script", "chroot", "docker", "podman", "kubectl", "tmux", "screen", "at", "batch", "systemd-run", "nsenter", "unshare", "flock", "entr", "strace", "pkexec"}, name)
-}
-
 // allFiles makes all operands files, because an option has replaced the first operand.
 func (j *job) allFiles() {
 	for i := range j.p.list {
-		if o := &j.p.list[i]; o.opt == "" && (o.role == Text || o.role == Jq) {
-			o.role = Reads
+		if o := &j.p.list[i]; o.opt == "" && (o.role == commandbook.Text || o.role == commandbook.Jq) {
+			o.role = commandbook.Reads
 		}
 	}
 }
@@ -389,9 +387,9 @@ func (s *scanner) pairs(j *job) {
 			drop = false
 			continue
 		case program:
-			o.role, program = Jq, false
+			o.role, program = commandbook.Jq, false
 		default:
-			o.role = Reads
+			o.role = commandbook.Reads
 		}
 		list = append(list, o)
 	}
@@ -416,7 +414,7 @@ func (s *scanner) find(j *job) {
 		}
 		skip = o.opt == "-fprintf"
 		list = append(list, o)
-		if o.opt == "" && o.role == Reads && !o.w.vague {
+		if o.opt == "" && o.role == commandbook.Reads && !o.w.vague {
 			j.roots = append(j.roots, s.paths(o.w.text, j.st)...)
 		}
 	}
@@ -467,9 +465,9 @@ func (s *scanner) dd(j *job) {
 		}
 		switch name {
 		case "if":
-			o.role, o.w.text = Reads, value
+			o.role, o.w.text = commandbook.Reads, value
 		case "of":
-			o.role, o.w.text = Writes, value
+			o.role, o.w.text = commandbook.Writes, value
 			if strings.HasPrefix(value, "/dev/") || !o.w.exact() { // a disk
 				j.effect(floodmark.Change)
 				j.effect(floodmark.Run)

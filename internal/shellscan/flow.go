@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/floodmark/floodmark/internal/knownnames"
+	"github.com/floodmark/floodmark/internal/scripts"
 )
 
 // branch reads both ways of an if.
@@ -94,7 +97,7 @@ func (s *scanner) forLoop(c *syntax.ForClause, st *state, in feed, depth int) fe
 	if !known {
 		items = []word{unknown()}
 	}
-	if hides(iter.Name.Value) {
+	if knownnames.Hides(iter.Name.Value) {
 		s.doubt("it sets " + iter.Name.Value)
 	}
 	if len(items) > maxRounds {
@@ -279,7 +282,7 @@ func (w word) numeric() bool {
 		return true
 	}
 	return w.text[0] >= '0' && w.text[0] <= '9' && !strings.ContainsFunc(w.text, func(r rune) bool {
-		return r > 'z' || r != '#' && r != '_' && !letterOrDigit(byte(r))
+		return r > 'z' || r != '#' && r != '_' && !scripts.LetterOrDigit(byte(r))
 	})
 }
 
@@ -361,10 +364,10 @@ func (s *scanner) declaration(c *syntax.DeclClause, st *state, depth int) feed {
 			if !w.exact() || w.text == "" || w.text[0] != '-' {
 				s.doubt("a declaration of something unknown")
 			}
-			if w.exact() && len(w.text) > 1 && (c.Variant.Value == "nameref" || hasLetter(w.text, "nfi")) && !(c.Variant.Value == "export" && w.text == "-n") {
+			if w.exact() && len(w.text) > 1 && (c.Variant.Value == "nameref" || scripts.HasLetter(w.text, "nfi")) && !(c.Variant.Value == "export" && w.text == "-n") {
 				s.doubt("a declaration that changes what a name means")
 			}
-			exported = exported || hasLetter(w.text, "x")
+			exported = exported || scripts.HasLetter(w.text, "x")
 			continue
 		}
 		operands = true
@@ -422,7 +425,7 @@ func (s *scanner) assign(a *syntax.Assign, st *state, exported bool, depth int) 
 	s.sets(name)
 	if exported {
 		s.provides(name, value)
-	} else if hides(name) && !harmlessValue(name, value) {
+	} else if knownnames.Hides(name) && !harmlessValue(name, value) {
 		s.doubt("it sets " + name)
 	}
 	st.set(name, value)
@@ -440,15 +443,4 @@ func appended(old, more []word, array bool) []word {
 		return []word{unknown()}
 	}
 	return []word{old[0].join(more[0])}
-}
-
-func hasLetter(option, letters string) bool {
-	for i := 1; i < len(option); i++ {
-		for k := range len(letters) {
-			if option[i] == letters[k] {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/commandbook"
+	"github.com/floodmark/floodmark/internal/scripts"
 )
 
 // git adds what git's subcommands do beyond their entries, such as the files of a clone.
@@ -64,7 +66,7 @@ func (s *scanner) clone(j *job) {
 	if len(plain) == 0 {
 		return
 	}
-	if from := plain[0]; from.exact() && namesFile(from.text) { // a local copy
+	if from := plain[0]; from.exact() && scripts.NamesFile(from.text) { // a local copy
 		j.part.Effects = slices.DeleteFunc(j.part.Effects, func(e floodmark.Effect) bool { return e == floodmark.Fetch })
 	}
 	to := plain[len(plain)-1]
@@ -105,7 +107,7 @@ func (s *scanner) strange(j *job) {
 			continue
 		}
 		t := o.w.text
-		known := !o.w.vague && !repository(t) && strings.Count(strings.SplitN(t, ":", 2)[0], "/") < 2 // a remote, or a branch of it
+		known := !o.w.vague && !scripts.Repository(t) && strings.Count(strings.SplitN(t, ":", 2)[0], "/") < 2 // a remote, or a branch of it
 		taken := j.does(floodmark.Fetch) && j.does(floodmark.Write) && j.entry.Words[1] != "clone" && t != "." && !known
 		if taken || (j.does(floodmark.Write) || j.does(floodmark.Change)) && strings.Contains(t, "FETCH_HEAD") {
 			j.effect(floodmark.Run)
@@ -113,18 +115,12 @@ func (s *scanner) strange(j *job) {
 	}
 }
 
-// repository reports whether a word is an address or a folder, not a remote or «branch:branch».
-func repository(t string) bool {
-	host, file, ok := strings.Cut(t, ":")
-	return namesFile(t) || strings.Contains(t, "://") || strings.Contains(t, "::") || ok && (strings.ContainsAny(host, "@.") || strings.ContainsAny(file, "/~.") && !strings.HasPrefix(file, "refs/") && !strings.Contains(host, "/"))
-}
-
 // worktree adds the folder of a new working tree.
 func (s *scanner) worktree(j *job) {
 	for i := range j.p.list {
-		if o := &j.p.list[i]; o.role == Writes {
+		if o := &j.p.list[i]; o.role == commandbook.Writes {
 			s.touch(Effect{Kind: Write, Tree: true, Placed: true}, o.w, j.st)
-			o.role = Text
+			o.role = commandbook.Text
 		}
 	}
 }
@@ -159,7 +155,7 @@ func (s *scanner) checkout(j *job) {
 		}
 		j.effect(floodmark.Change)
 		if i > 0 || !revision(o.w) {
-			o.role = Writes
+			o.role = commandbook.Writes
 			s.touch(Effect{Kind: Write, Tree: true}, o.w, j.st) // it may be a folder
 		}
 	}
@@ -260,7 +256,7 @@ func (s *scanner) records(j *job) {
 
 // intoBranch reports whether an operand is «theirs:ours», unless ours is below refs/remotes.
 func intoBranch(o operand) bool {
-	if o.opt != "" || repository(o.w.text) {
+	if o.opt != "" || scripts.Repository(o.w.text) {
 		return false
 	}
 	_, into, ok := strings.Cut(o.w.text, ":")

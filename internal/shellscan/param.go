@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/floodmark/floodmark/internal/knownnames"
 )
 
 // param returns the value of $name or ${name…}, as far as it is known.
@@ -133,7 +135,7 @@ func (s *scanner) changed(p *syntax.ParamExp, st *state, quoted bool, depth int)
 	}
 	switch p.Exp.Op {
 	case syntax.DefaultUnset, syntax.DefaultUnsetOrNull, syntax.AssignUnset, syntax.AssignUnsetOrNull:
-		if hides(p.Param.Value) && (p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull) {
+		if knownnames.Hides(p.Param.Value) && (p.Exp.Op == syntax.AssignUnset || p.Exp.Op == syntax.AssignUnsetOrNull) {
 			s.doubt("it sets " + p.Param.Value)
 		}
 		if set && len(value) == 1 && value[0].exact() && value[0].text != "" {
@@ -223,18 +225,7 @@ func (s *scanner) process(c *syntax.ProcSubst, st *state, depth int) word {
 
 // told records the use of a variable that may contain a key.
 func (s *scanner) told(name string) {
-	if keyName(name) {
+	if knownnames.MayBeKey(name) {
 		s.add(Effect{Kind: Environment})
 	}
-}
-
-// keyName reports whether the name of a variable suggests that it contains a key.
-func keyName(name string) bool {
-	name = strings.ToLower(name)
-	for _, hint := range [...]string{"key", "token", "secret", "pass", "cred", "auth", "pwd", "dsn", "cookie", "database", "postgres", "mysql", "redis", "mongo", "amqp"} {
-		if strings.Contains(name, hint) {
-			return name != "pwd" && name != "oldpwd"
-		}
-	}
-	return false
 }

@@ -5,12 +5,14 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/floodmark/floodmark/internal/scripts"
 )
 
 // touch adds an effect on the file a word names, in every folder the shell may be in. It reports
 // whether the file came from the network.
 func (s *scanner) touch(e Effect, w word, st *state) (brought bool) {
-	if strings.Contains(w.text, "://") && !namesFile(w.text) { // the program takes it as an address
+	if strings.Contains(w.text, "://") && !scripts.NamesFile(w.text) { // the program takes it as an address
 		s.add(Effect{Kind: Fetch, URL: w.text})
 	}
 	switch {
@@ -150,7 +152,7 @@ func (s *scanner) redirect(rd *syntax.Redirect, st *state, in *feed, r *redirect
 		}
 	case syntax.DplIn:
 		*in = feed{piped: true, net: s.r.Has(Fetch) || s.r.Has(Send)}
-		if !descriptor(w.text) || w.vague {
+		if !scripts.Descriptor(w.text) || w.vague {
 			s.doubt("an input that is not known")
 		}
 	case syntax.RdrInOut:
@@ -158,22 +160,12 @@ func (s *scanner) redirect(rd *syntax.Redirect, st *state, in *feed, r *redirect
 		s.written(w, st, r, false)
 		*in = feed{piped: true, net: brought || s.r.Has(Send)}
 	case syntax.DplOut:
-		if !descriptor(w.text) || w.vague {
+		if !scripts.Descriptor(w.text) || w.vague {
 			s.written(w, st, r, rd.N == nil)
 		}
 	default:
 		s.written(w, st, r, rd.N == nil || rd.N.Value == "1")
 	}
-}
-
-func descriptor(text string) bool {
-	text = strings.TrimSuffix(text, "-")
-	for i := range len(text) {
-		if text[i] < '0' || text[i] > '9' {
-			return false
-		}
-	}
-	return true
 }
 
 // written adds a file that output goes to.

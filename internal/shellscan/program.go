@@ -1,17 +1,18 @@
 package shellscan
 
 import (
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/commandbook"
+	"github.com/floodmark/floodmark/internal/knownnames"
 )
 
 // A job is one started program, and what is known of it while its words are handled.
 type job struct {
 	name    string
-	entry   *Entry
+	entry   *commandbook.Entry
 	p       parsed
 	part    Part
 	st      *state
@@ -37,8 +38,8 @@ type job struct {
 func (s *scanner) program(words []word, st *state, in feed, depth int) feed {
 	name := words[0].text
 	if strings.Contains(name, "/") {
-		if _, ok := s.c.byWord[name]; !ok {
-			plain := systemProgram(name)
+		if len(s.c.Of(name)) == 0 {
+			plain := knownnames.SystemProgram(name)
 			if plain == "" {
 				return s.runFile(words, st, in)
 			}
@@ -51,16 +52,6 @@ func (s *scanner) program(words []word, st *state, in feed, depth int) feed {
 		return out
 	}
 	return s.undescribed(name, words, st, in, depth)
-}
-
-// systemProgram returns the name of a program in a system folder, and "" for another path.
-func systemProgram(name string) string {
-	dir, base := path.Split(name)
-	switch dir {
-	case "/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/":
-		return base
-	}
-	return ""
 }
 
 // runFile reads a command that is a path, so that the file is run.
@@ -96,7 +87,7 @@ func (s *scanner) part(p Part, words []word) {
 // described reads a command that an entry describes. If the best entry does not know an option, the
 // next one is tried, and the effects of both apply.
 func (s *scanner) described(name string, words []word, st *state, in feed, depth int) (feed, bool) {
-	list := s.c.byWord[name]
+	list := s.c.Of(name)
 	if len(list) == 0 {
 		return feed{}, false
 	}
@@ -106,14 +97,14 @@ func (s *scanner) described(name string, words []word, st *state, in feed, depth
 		args = oldTar(args)
 	}
 	for _, e := range list {
-		if !e.fits(args) {
+		if !fits(e, args) {
 			continue
 		}
 		j.part.Entries = append(j.part.Entries, e)
 		for _, f := range e.Effects {
 			j.effect(f)
 		}
-		p := e.parse(args[len(e.Words)-1:], runsByOption(name))
+		p := parse(e, args[len(e.Words)-1:], knownnames.RunsByOption(name))
 		if !p.ok {
 			continue
 		}
@@ -140,27 +131,27 @@ func (j *job) does(e floodmark.Effect) bool { return slices.Contains(j.part.Effe
 
 // globals parses the options before a subcommand.
 func (s *scanner) globals(j *job, args []word) []word {
-	known := s.c.globals[j.name]
+	known := s.c.Globals(j.name)
 	for len(known) > 0 && len(args) > 0 && args[0].exact() {
 		name, value, joined := strings.Cut(args[0].text, "=")
 		role, ok := known[name]
-		if !ok || role == Flag && joined {
+		if !ok || role == commandbook.Flag && joined {
 			break
 		}
 		w := literal(value)
 		args = args[1:]
-		if role != Flag && !joined {
+		if role != commandbook.Flag && !joined {
 			if len(args) == 0 {
 				break
 			}
 			w, args = args[0], args[1:]
 		}
 		switch role {
-		case Folder:
+		case commandbook.Folder:
 			j.st = s.inFolder(j.st, w)
-		case Into:
+		case commandbook.Into:
 			j.trees = append(j.trees, w)
-		case Flag:
+		case commandbook.Flag:
 		default:
 			s.apply(j, operand{role: role, w: w, opt: name})
 			if name == "--git-dir" {
@@ -183,22 +174,16 @@ func (s *scanner) inFolder(st *state, w word) *state {
 	return &out
 }
 
-// runsByOption reports whether a program can be made to run others by an option, so that a file
-// name that looks like an option could do harm.
-func runsByOption(name string) bool {
-	return slices.Contains([]string{"tar", "bsdtar", "rsync", "zip", "sort", "rg", "git", "find", "xargs", "sed", "awk", "gawk", "scp", "ssh", "curl", "wget", "env", "7z", "man", "less", "make", "go", "npm", "python3", "python", "node", "perl", "ruby", "bash", "sh"}, name)
-}
-
 // run applies the roles of all words.
 func (s *scanner) run(j *job) feed {
 	before := len(s.r.Effects)
 	j.sends = j.does(floodmark.Send)
 	j.out = feed{piped: true}
 	for _, o := range j.p.list {
-		if o.role == Folder {
+		if o.role == commandbook.Folder {
 			j.st = s.inFolder(j.st, o.w)
 		}
-		if o.role == Into {
+		if o.role == commandbook.Into {
 			j.into = append(j.into, o.w)
 		}
 		j.net = j.net || o.w.net
@@ -263,7 +248,7 @@ func (s *scanner) kinds(j *job, before int) {
 		}
 		s.add(Effect{Kind: k})
 	}
-	j.net = j.net || j.does(floodmark.Fetch) || brings(j.name)
+	j.net = j.net || j.does(floodmark.Fetch) || knownnames.Brings(j.name)
 }
 
 // fetched reports whether the effects from index before on include a Fetch.
@@ -308,7 +293,7 @@ func (s *scanner) here(j *job) {
 		return
 	}
 	for _, o := range j.p.list {
-		if o.opt == "" && (o.role == Reads || o.role == Path) && j.name != "git" { // git's words may be revisions
+		if o.opt == "" && (o.role == commandbook.Reads || o.role == commandbook.Path) && j.name != "git" { // git's words may be revisions
 			return
 		}
 	}
@@ -333,8 +318,8 @@ func (j *job) reads() Effect {
 	if j.entry != nil {
 		e.Sight = j.entry.Returns.Sight
 	}
-	if j.name == "git" && e.Sight != Names && !j.p.has("--no-index", "--untracked") {
-		e.Sight = History
+	if j.name == "git" && e.Sight != commandbook.Names && !j.p.has("--no-index", "--untracked") {
+		e.Sight = commandbook.History
 	}
 	for _, o := range j.p.list {
 		name := o.w.text
@@ -389,13 +374,4 @@ func (j *job) listed() []string {
 		return j.in.names
 	}
 	return nil
-}
-
-// brings reports whether a program prints or saves network data.
-func brings(name string) bool {
-	return slices.Contains([]string{
-		"curl", "wget", "wget2", "fetch", "nc", "ncat", "netcat", "http", "https", "httpie", "xh", "aria2c", "axel", "lynx", "w3m", "links", "elinks", "socat",
-		"telnet", "ftp", "lftp", "tftp", "sftp", "scp", "ssh", "gh", "glab", "iwr", "irm", "Invoke-WebRequest", "invoke-webrequest", "Invoke-RestMethod",
-		"invoke-restmethod", "Start-BitsTransfer", "certutil",
-	}, name)
 }

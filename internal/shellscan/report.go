@@ -1,6 +1,9 @@
 package shellscan
 
-import "github.com/floodmark/floodmark"
+import (
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/commandbook"
+)
 
 // A Kind says what happens to a file, an address or the machine.
 type Kind uint8
@@ -40,7 +43,7 @@ type Effect struct {
 	// Tree: the effect includes everything below Path.
 	Tree bool
 	// Sight says what is shown of a file that is read.
-	Sight Sight
+	Sight commandbook.Sight
 	// Only are the names that are read in a tree, separated by «|»; empty if all are read.
 	Only string
 	// Placed: a folder with unknown content is put exactly at Path.
@@ -58,7 +61,7 @@ type Effect struct {
 type Part struct {
 	// Entries are the entries that describe the command, the best first. There are several only if
 	// the best entry does not know an option; then all of them apply.
-	Entries []*Entry
+	Entries []*commandbook.Entry
 	// Effects are the effects that the entries give for the command and its options.
 	Effects []floodmark.Effect
 	// Operands are the words that name nothing on this machine.

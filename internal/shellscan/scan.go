@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/floodmark/floodmark/internal/commandbook"
+	"github.com/floodmark/floodmark/internal/scripts"
 )
 
 // The limits of a scan. A line that exceeds a limit is not understood.
@@ -27,7 +30,7 @@ const (
 )
 
 // Scan returns what a line does when a shell runs it at a place.
-func Scan(line string, at Place, c *Commands) Report {
+func Scan(line string, at Place, c *commandbook.Commands) Report {
 	s := newScanner(at, c)
 	st := newState(at)
 	s.text(line, st, feed{}, 0)
@@ -41,7 +44,7 @@ func Scan(line string, at Place, c *Commands) Report {
 }
 
 // ScanWords returns what a command does that is a list of words and started without a shell.
-func ScanWords(words []string, at Place, c *Commands) Report {
+func ScanWords(words []string, at Place, c *commandbook.Commands) Report {
 	s := newScanner(at, c)
 	list := make([]word, len(words))
 	for i, w := range words {
@@ -62,7 +65,7 @@ func (s *scanner) report() Report {
 
 // scanner is the state of scanning one line.
 type scanner struct {
-	c     *Commands
+	c     *commandbook.Commands
 	at    Place
 	r     Report
 	parts int
@@ -81,7 +84,7 @@ type scanner struct {
 	brought map[string]bool
 }
 
-func newScanner(at Place, c *Commands) *scanner {
+func newScanner(at Place, c *commandbook.Commands) *scanner {
 	return &scanner{c: c, at: at}
 }
 
@@ -122,7 +125,7 @@ func (s *scanner) text(line string, st *state, in feed, depth int) feed {
 		s.doubt(why)
 	}
 	s.moves = s.moves || strings.Contains(line, "cd") || strings.Contains(line, "pushd")
-	if s.bytes += len(line); s.bytes > MaxBytes || depth > MaxDepth || nesting(line) > MaxNesting {
+	if s.bytes += len(line); s.bytes > MaxBytes || depth > MaxDepth || scripts.Nesting(line) > MaxNesting {
 		s.doubt("it is too long or too deep")
 		st.dirs = nil
 		return feed{}
@@ -171,21 +174,6 @@ func problem(err error) string {
 		text = text[i+2:]
 	}
 	return text[:min(len(text), 80)]
-}
-
-// nesting returns roughly the greatest number of open brackets.
-func nesting(line string) int {
-	most, open := 0, 0
-	for i := range len(line) {
-		switch line[i] {
-		case '(', '{', '[':
-			open++
-			most = max(most, open)
-		case ')', '}', ']':
-			open = max(0, open-1)
-		}
-	}
-	return most
 }
 
 // stmts reads a list of statements and returns the output of all of them.

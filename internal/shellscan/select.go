@@ -4,6 +4,9 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/floodmark/floodmark/internal/knownnames"
+	"github.com/floodmark/floodmark/internal/scripts"
 )
 
 // showsKeys reports whether a kubectl command may print a file, or objects that may contain keys.
@@ -12,7 +15,7 @@ func (j *job) showsKeys() bool {
 	for i, w := range j.words() {
 		for part := range strings.SplitSeq(strings.ToLower(w.text), ",") {
 			kind, _, named := strings.Cut(part, "/")
-			if kinds && (i == 0 || named) && !(w.exact() && of("kind", kind)) || strings.Contains(part, "secret") {
+			if kinds && (i == 0 || named) && !(w.exact() && knownnames.Listed("kind", kind)) || strings.Contains(part, "secret") {
 				return true
 			}
 		}
@@ -21,9 +24,6 @@ func (j *job) showsKeys() bool {
 		return o.opt != "" && kinds && (!o.w.exact() || strings.Contains(o.w.text, "-file"))
 	})
 }
-
-// blanks are the characters between two words of an awk program.
-const blanks = " \t\n\f\r"
 
 // hooks adds the files that a command runs by itself if they exist, in its folder and in each above
 // it up to where the line began. If the line may create such a file, it is also recorded as run.
@@ -35,7 +35,7 @@ func (s *scanner) hooks(j *job) {
 		for _, dir := range j.st.dirs {
 			s.hook(path.Join(dir, name))
 			for range MaxDepth {
-				if dir == s.at.Dir || !below(dir, s.at.Dir) {
+				if dir == s.at.Dir || !scripts.Below(dir, s.at.Dir) {
 					break
 				}
 				dir = path.Dir(dir)
@@ -60,7 +60,7 @@ func (s *scanner) put(at string) bool {
 		if e.Kind != Write || e.Command == "git" && !e.Placed {
 			continue
 		}
-		if e.Path == "" || e.Pattern && meets(e, at) || below(e.Path, at) || e.Tree && below(at, e.Path) {
+		if e.Path == "" || e.Pattern && meets(e, at) || scripts.Below(e.Path, at) || e.Tree && scripts.Below(at, e.Path) {
 			return true
 		}
 	}
@@ -80,9 +80,4 @@ func meets(e *Effect, at string) bool {
 		}
 	}
 	return e.Tree || len(pattern) >= len(names)
-}
-
-// below reports whether p is a folder or is inside it.
-func below(p, folder string) bool {
-	return p == folder || folder != "" && strings.HasPrefix(p, strings.TrimSuffix(folder, "/")+"/")
 }

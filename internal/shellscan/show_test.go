@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/commandbook"
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
-func commands(t testing.TB) *shellscan.Commands {
+func commands(t testing.TB) *commandbook.Commands {
 	t.Helper()
 	c, err := catalog.Shipped()
 	if err != nil {

@@ -1,11 +1,12 @@
 package shellscan
 
 import (
-	"strconv"
 	"strings"
 
-	"github.com/floodmark/floodmark/internal/braces"
 	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/floodmark/floodmark/internal/braces"
+	"github.com/floodmark/floodmark/internal/scripts"
 )
 
 // A word is what is known of a word of a command.
@@ -101,7 +102,7 @@ func (s *scanner) wordParts(parts []syntax.WordPart, st *state, quoted bool, dep
 		switch p := part.(type) {
 		case *syntax.Lit:
 			if quoted {
-				w = literal(unescape(p.Value))
+				w = literal(scripts.Unescape(p.Value))
 			} else {
 				w = bare(p.Value)
 				if i == 0 {
@@ -179,7 +180,7 @@ func everyElement(x syntax.ArithmExpr) bool {
 // bare returns a literal as used outside quotes, where a backslash escapes the next character.
 func bare(text string) word {
 	w := word{text: text}
-	if len(text) > 1 && text[0] == '=' && letterOrDigit(text[1]) { // zsh looks up the command of that name
+	if len(text) > 1 && text[0] == '=' && scripts.LetterOrDigit(text[1]) { // zsh looks up the command of that name
 		w.vague, w.begins = true, true
 	}
 	if strings.IndexByte(text, '\\') >= 0 {
@@ -206,94 +207,13 @@ func bare(text string) word {
 	return w
 }
 
-// unescape returns a literal as used inside double quotes, with escapes resolved.
-func unescape(text string) string {
-	if strings.IndexByte(text, '\\') < 0 {
-		return text
-	}
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] == '\\' && i+1 < len(text) && strings.IndexByte("$`\"\\\n", text[i+1]) >= 0 {
-			i++
-			if text[i] == '\n' {
-				continue
-			}
-		}
-		b.WriteByte(text[i])
-	}
-	return b.String()
-}
-
 // ansi returns the value of $'…'.
 func ansi(text string) word {
-	if strings.IndexByte(text, '\\') < 0 {
-		return literal(text)
+	value, known := scripts.ANSI(text)
+	if !known {
+		return unknown()
 	}
-	var b strings.Builder
-	for text != "" {
-		if text[0] != '\\' || len(text) < 2 {
-			b.WriteByte(text[0])
-			text = text[1:]
-			continue
-		}
-		switch text[1] {
-		case 'e', 'E':
-			b.WriteByte(27)
-			text = text[2:]
-			continue
-		case '\'', '"', '?':
-			b.WriteByte(text[1])
-			text = text[2:]
-			continue
-		case 'c', 'u', 'U':
-			return unknown()
-		}
-		c, rest, ok := number8(text)
-		if !ok {
-			r, _, tail, err := strconv.UnquoteChar(text, 0)
-			if err != nil {
-				b.WriteByte('\\')
-				text = text[1:]
-				continue
-			}
-			b.WriteRune(r)
-			text = tail
-			continue
-		}
-		if c == 0 { // the shell ends the text here
-			return literal(b.String())
-		}
-		b.WriteByte(c)
-		text = rest
-	}
-	return literal(b.String())
-}
-
-// number8 reads \nnn with one to three octal digits, or \xHH with one or two hexadecimal digits.
-func number8(text string) (c byte, rest string, ok bool) {
-	base, at, most := 8, 1, 3
-	if text[1] == 'x' {
-		base, at, most = 16, 2, 2
-	}
-	end := at
-	for end < len(text) && end < at+most && isDigit(text[end], base) {
-		end++
-	}
-	if end == at {
-		return 0, text, false
-	}
-	n, err := strconv.ParseUint(text[at:end], base, 16)
-	return byte(n), text[end:], err == nil //nolint:gosec // as the shell does
-}
-
-func isDigit(c byte, base int) bool {
-	switch {
-	case c >= '0' && c <= '7':
-		return true
-	case base == 16:
-		return c == '8' || c == '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
-	}
-	return false
+	return literal(value)
 }
 
 // expandTilde replaces a leading «~» by the owner's home. Another user's home is unknown.

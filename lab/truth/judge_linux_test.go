@@ -7,6 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/commandbook"
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
@@ -14,7 +15,7 @@ import (
 // an agent's own shell tool.
 type judge struct {
 	catalog  *catalog.Catalog
-	commands *shellscan.Commands
+	commands *commandbook.Commands
 }
 
 func newJudge() (*judge, error) {

@@ -1,40 +1,14 @@
 package shellscan
 
 import (
-	_ "embed" // the list of variables
 	"slices"
 	"strings"
 
-	"mvdan.cc/sh/v3/syntax"
+	"github.com/floodmark/floodmark/internal/knownnames"
 )
 
-// named lists the variables and other names we know, with a kind and a name in each line.
-//
-//go:embed variables.txt
-var named string
-
-// of reports whether the list contains a name with a kind.
-func of(kind, name string) bool {
-	return syntax.ValidName(name) && strings.Contains(named, "\n"+kind+" "+name+"\n")
-}
-
-// hides reports whether a variable can make the shell or its programs run something else even if
-// the line does not export it, because most such variables are already in every environment.
-func hides(name string) bool {
-	for _, head := range [...]string{"LD_", "DYLD_", "GIT_", "BASH_FUNC_"} {
-		if strings.HasPrefix(name, head) {
-			return !of("harmless", name)
-		}
-	}
-	return of("shell", name) || of("integer", name)
-}
-
-// hidesExported reports the same for an exported variable. That is assumed of all variables except
-// those that every program is known to use as plain text.
-func hidesExported(name string) bool { return hides(name) || !of("harmless", name) }
-
 // Hides reports whether a variable may make a program run something else; «*» means every variable.
-func Hides(name string) bool { return name == allVariables || hidesExported(name) }
+func Hides(name string) bool { return name == allVariables || knownnames.HidesExported(name) }
 
 const (
 	// allVariables in Report.Sets means a new environment.
@@ -73,14 +47,14 @@ func (s *scanner) anew(j *job) {
 // provides records that a program gets a variable, with a doubt unless the value is harmless.
 func (s *scanner) provides(name string, value []word) {
 	word := len(value) == 1 && (value[0].exact() || value[0].digits) && strings.IndexAny(value[0].text, "/:~") != 0 && !strings.Contains(value[0].text, "..")
-	if (hidesExported(name) || !word) && !harmlessValue(name, value) {
+	if (knownnames.HidesExported(name) || !word) && !harmlessValue(name, value) {
 		s.doubt("it sets " + name)
 	}
 }
 
 // harmlessValue reports whether a value makes an otherwise dangerous variable harmless.
 func harmlessValue(name string, value []word) bool {
-	if of("integer", name) { // the shell evaluates the value as an expression
+	if knownnames.Listed("integer", name) { // the shell evaluates the value as an expression
 		return numbers(value)
 	}
 	if len(value) != 1 || !value[0].exact() {

@@ -1,7 +1,9 @@
-package shellscan
+package commandbook
 
 import (
+	_ "embed" // the words of the roles
 	"slices"
+	"strings"
 
 	"github.com/floodmark/floodmark"
 )
@@ -40,18 +42,24 @@ const (
 	Patch                // a patch that names the files it changes
 )
 
+// rolesText holds the words of the roles in catalogs, in the order of the constants.
+//
+//go:embed roles.txt
+var rolesText string
+
 // Roles returns the roles' words in catalogs.
-func Roles() []string {
-	return []string{
-		"none", "text", "path", "read", "write", "delete", "copy", "move", "url", "host", "data", "folder", "load", "script", "code",
-		"shell", "command", "until", "assign", "sed", "awk", "jq", "sql", "into", "attached", "flag", "patch",
-	}
-}
+func Roles() []string { return strings.Fields(rolesText) }
 
 // ParseRole parses the word of a role.
 func ParseRole(word string) (Role, bool) {
-	i := slices.Index(Roles(), word)
-	return Role(max(i, 0)), i >= 0 //nolint:gosec // there are few roles
+	role := NoRole
+	for w := range strings.FieldsSeq(rolesText) {
+		if w == word {
+			return role, true
+		}
+		role++
+	}
+	return NoRole, false
 }
 
 // Returns says how the output of a command is labelled.
@@ -162,6 +170,12 @@ func NewCommands(entries []*Entry, globals map[string]map[string]Role) *Commands
 	}
 	return c
 }
+
+// Of returns the entries of a program, those with more words first.
+func (c *Commands) Of(program string) []*Entry { return c.byWord[program] }
+
+// Globals returns the options of a program that are allowed before its subcommand, with their roles.
+func (c *Commands) Globals(program string) map[string]Role { return c.globals[program] }
 
 // Protects reports whether a command begins with the words of a protected entry.
 func (c *Commands) Protects(words []string) bool {
