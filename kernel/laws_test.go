@@ -85,7 +85,10 @@ func lawKinds(t *testing.T) []lawKind {
 	const gates = "verifiers: [{name: webhook, failMode: allow}]\n"
 	var kinds []lawKind
 	for _, k := range []struct{ agent, policy string }{
-		{"openclaw", lawPolicy}, {"openclaw", lawPolicy + gates}, {"claude-code", lawCoding}, {"claude-code", lawCoding + gates},
+		{"openclaw", lawPolicy},
+		{"openclaw", lawPolicy + gates},
+		{"claude-code", lawCoding},
+		{"claude-code", lawCoding + gates},
 		{"claude-code", lawCoding + "approvals: {quiet: {from: '00:00', to: '00:10', zone: UTC, do: deny}}\n"},
 		{"claude-code", lawCoding + "approvals: {quiet: {from: '00:00', to: '00:10', zone: UTC, do: hold}}\n" + gates},
 	} {
