@@ -9,6 +9,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/factjson"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/verify"
 )
 
 // A basis contains nothing of what was said, read or sent: a word that is in every text and every
@@ -126,6 +127,16 @@ func TestWhatBecomesSecret(t *testing.T) {
 	if len(got) != 3 || !strings.HasPrefix(got[2], "mail changed restrict -> ") {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}
+}
+
+// The gates of the settings are asked under another catalog, too.
+func TestGatesAreKeptUnderAnotherCatalog(t *testing.T) {
+	d := newDesk(t, "")
+	d.rules.Gates = verify.Gates{{Name: "phone"}}
+	d.owner("hello")
+	d.call("look", `{"q":"a"}`)
+	now := retold(t, d, "{tool: diary, about: reads the diary, effect: observe", "{tool: diary, about: reads a diary, effect: send")
+	wantOutcomes(t, outcomes(t, kernel.Retrial{Now: now}, d, d.facts), "look same allow if phone agrees -> allow if phone agrees")
 }
 
 // A value put together from several sources has the lowest trust of them. Which sources these were

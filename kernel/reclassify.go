@@ -58,7 +58,7 @@ func (g *guess) lacks(j *judged, at int) bool {
 // reground makes a new basis for a call that was reclassified.
 func (g *guess) reground(j *judged) {
 	use, old := &j.use, j.basis
-	b := floodmark.Basis{Before: old.Before, Hosts: old.Hosts, HostsBy: old.HostsBy, Mirror: old.Mirror, Tried: g.st.tried, Agent: old.Agent, Kinds: old.Kinds, Long: old.Long, Loads: old.Loads, Moved: old.Moved, SecretInArgs: old.SecretInArgs, Carried: old.Carried}
+	b := floodmark.Basis{Before: old.Before, Hosts: old.Hosts, HostsBy: old.HostsBy, Mirror: old.Mirror, Tried: g.st.tried, Agent: old.Agent, Kinds: old.Kinds, Long: old.Long, Loads: old.Loads, Moved: old.Moved, SecretInArgs: old.SecretInArgs, Carried: old.Carried, Others: old.Others, Tells: old.Tells, Gates: old.Gates}
 	b.Undescribed, b.SelfProtected, b.Instructs, b.Placed = use.Profile == nil, use.SelfProtected, use.Instructs, use.Placed
 	b.Network, b.Own, b.SecretPath = use.Network, use.Own || use.Looks.Own && !old.SecretInArgs && old.Own, use.PathKind == catalog.Secret
 	b.Tidies, b.Pushed = use.Tidies && old.Tidies, use.Pushes && old.Pushed

@@ -103,11 +103,11 @@ func (t *trial) once(st *step, f floodmark.ActionDecided, h heard, worst bool) (
 	} else {
 		st.rule(&j, st.authority(j.action))
 	}
-	if h.opinion != nil && j.decision.Verdict == floodmark.Audit {
+	if h.opinion != nil && j.decision.Verdict == floodmark.Audit && f.Decision.Verdict != floodmark.Audit {
 		st.recalled(&j, *h.opinion)
 	}
 	st.enforce(&j.decision, &j)
-	if waits(j.decision) {
+	if waits(j.decision) && !waits(f.Decision) { // else the answers were to another request
 		st.tally(&j, h.answers)
 	}
 	st.quiet(&j)

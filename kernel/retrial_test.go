@@ -2,6 +2,8 @@ package kernel_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,6 +51,43 @@ func TestAnyHistoryIsJudgedAgainTheSame(t *testing.T) {
 				t.Errorf("only %d decisions were made", decisions)
 			}
 		})
+	}
+}
+
+// A session with boxes, gates, pauses, a disk and sub-agents gets the same answers again, though not
+// all their reasons. What an adapter refuses of a push is not kept, nor is it that a session kept
+// changing while gates were asked.
+func TestAnyHistoryInAWorldIsAnsweredAgainTheSame(t *testing.T) {
+	t.Parallel()
+	kinds := lawKinds(t)
+	unkept := func(r floodmark.Reason) bool {
+		return r.Code == floodmark.PushShown || r.Code == floodmark.Verified && strings.Contains(r.Text, "kept changing")
+	}
+	again, skipped := 0, 0
+	for seed := range max(*histories/8, 48) {
+		kind := kinds[seed%len(kinds)]
+		h := newHistory(kind.rules, uint64(seed))
+		h.stricter, h.agent, h.world = kind.stricter, kind.agent, newWorld(uint64(seed))
+		facts, err := recorded(h)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		got, err := kernel.Retrial{Now: kind.rules}.Session(facts, nil)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		for _, d := range got.Decisions {
+			if slices.ContainsFunc(d.Was.Reasons, unkept) {
+				skipped++
+				continue
+			}
+			if again++; d.Outcome != kernel.Unchanged {
+				t.Fatalf("seed %d: fact %d: %s %s\n%+v\n%+v", seed, d.Index, d.Outcome, d.Difference(), facts[d.Index], d.Would)
+			}
+		}
+	}
+	if again < 1000 || skipped*50 > again {
+		t.Errorf("%d decisions are the same, %d were not looked at", again, skipped)
 	}
 }
 

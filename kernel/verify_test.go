@@ -144,6 +144,16 @@ func TestAnswersAreBound(t *testing.T) {
 	}
 }
 
+// A call that waits once more, because the answers were to another request, is judged again as one
+// that waits.
+func TestWaitingOnceMoreIsJudgedAgainTheSame(t *testing.T) {
+	d := newDesk(t, oneGate)
+	asked := *d.call("look", `{"q":"x"}`).Verify
+	asked.Request.Digest[0]++
+	d.verified("look", `{"q":"x"}`, &asked, false, no("webhook", ""))
+	wantOutcomes(t, outcomes(t, kernel.Retrial{Now: d.rules}, d, d.facts), "look same allow if webhook agrees -> allow if webhook agrees", "look same allow if webhook agrees -> allow if webhook agrees")
+}
+
 // Both gates must allow the call, in whatever order they answer.
 func TestEveryGateMustAllow(t *testing.T) {
 	const two = "verifiers: [{name: webhook}, {name: phone}]\n"
