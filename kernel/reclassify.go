@@ -14,10 +14,7 @@ import (
 // If that cannot be told, it returns why.
 func (g *guess) reclassify(j *judged) string {
 	ref := j.action.Tool
-	if j.action.Kind != floodmark.CallTool || g.catalog == g.Now.Catalog.Hash() {
-		return ""
-	}
-	if g.Then != nil && g.catalog == g.Then.Catalog.Hash() && g.Then.Catalog.Alike(g.Now.Catalog, ref) {
+	if j.action.Kind != floodmark.CallTool || g.catalog == g.Now.Catalog.Hash() || g.Then != nil && g.catalog == g.Then.Catalog.Hash() && g.Then.Catalog.Alike(g.Now.Catalog, ref) {
 		return ""
 	}
 	if j.basis.Hinted {
@@ -42,6 +39,9 @@ func (g *guess) reclassify(j *judged) string {
 	var urls []string
 	for _, leaf := range j.leaves[n:] {
 		urls = append(urls, leaf.Value)
+	}
+	if b := &j.basis; b.SelfProtected && !j.use.SelfProtected || b.Instructs && !j.use.Instructs && !j.use.SelfProtected || len(b.Placed) > 0 && len(j.use.Placed) == 0 {
+		return "by its names the call is no change of an agent or its settings now, and whether it wrote there through a link was not kept"
 	}
 	if !slices.Equal(urls, j.use.URLs) {
 		return "the command names other addresses now, and where they came from was not kept"

@@ -91,6 +91,40 @@ func TestAnyHistoryInAWorldIsAnsweredAgainTheSame(t *testing.T) {
 	}
 }
 
+// The same under a catalog that differs only in a tool that is never called: an answer is the same,
+// or it cannot be told.
+func TestAnyHistoryInAWorldIsAnsweredTheSameByAnotherCatalog(t *testing.T) {
+	t.Parallel()
+	const never = "tools:\n  - {agent: other, tool: never, effect: observe, returns: {trust: local, secrecy: public}, args: {q: {role: content, is: text}}}\n"
+	rules, now := mustRules(t, lawCoding, ""), mustRules(t, lawCoding+never, "")
+	same, untold := 0, 0
+	for seed := range max(*histories/16, 32) {
+		h := newHistory(rules, uint64(seed))
+		h.stricter, h.agent, h.world = rules, "claude-code", newWorld(uint64(seed))
+		facts, err := recorded(h)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		got, err := kernel.Retrial{Now: now}.Session(facts, nil)
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		for _, d := range got.Decisions {
+			switch pushed := func(r floodmark.Reason) bool { return r.Code == floodmark.PushShown }; {
+			case d.Outcome == kernel.Untold, slices.ContainsFunc(d.Was.Reasons, pushed):
+				untold++
+			case d.Outcome == kernel.Unchanged:
+				same++
+			default:
+				t.Fatalf("seed %d: fact %d: %s\n%+v\n%+v", seed, d.Index, d.Difference(), facts[d.Index], d.Would)
+			}
+		}
+	}
+	if same < 500 || untold*5 > same {
+		t.Errorf("%d decisions are the same, %d cannot be told", same, untold)
+	}
+}
+
 // valuePolicy has rules that look at values, also at those that are not kept.
 const valuePolicy = `
 version: 1

@@ -19,7 +19,7 @@ func (t *trial) step(f floodmark.ActionDecided, before []Recorded, at time.Time)
 			agent = f.Basis.Agent
 		}
 	}
-	st := newStep(t.would, t.Now, Input{At: at, Event: hook.Event{Agent: agent}})
+	st := newStep(t.would, t.Now, Input{At: at, Event: hook.Event{Agent: agent, Boxes: t.would.Book.FailedInBox(f.Action.Tool, f.Action.ArgsDigest)}})
 	for _, p := range t.would.Pauses {
 		if p.Holds(at) {
 			st.pause = p
