@@ -238,7 +238,8 @@ func (h *history) asked(in kernel.Input, out kernel.Output, shown *audit.Case, o
 			return out, err
 		}
 		before := out
-		still := true
+		// The call that opens a turn is judged by what the owner asked for in the turn before.
+		still := !slices.ContainsFunc(out.Facts, func(f floodmark.Fact) bool { _, opened := f.(floodmark.TurnOpened); return opened })
 		if h.rng.IntN(4) == 0 {
 			still = false
 			h.n++
@@ -248,10 +249,10 @@ func (h *history) asked(in kernel.Input, out kernel.Output, shown *audit.Case, o
 		}
 		hearing := kernel.Hearing{Asked: *out.Verify, Case: shown, Opinion: o, Last: round == 2}
 		agree := h.rng.IntN(2) == 0
-		for _, g := range out.Verify.Gates {
+		for i, g := range out.Verify.Gates {
 			if a := (kernel.GateAnswer{Gate: g.Name, Request: "r", Answer: verify.Answer{Allow: true}}); agree {
 				hearing.Answers = append(hearing.Answers, a)
-			} else if h.rng.IntN(6) > 0 {
+			} else if i == 0 || h.rng.IntN(6) > 0 {
 				hearing.Answers = append(hearing.Answers, pick(h, a, no(g.Name, "no"), silent(g.Name, verify.TimedOut), silent(g.Name, verify.Deadline)))
 			}
 		}
