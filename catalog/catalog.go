@@ -17,8 +17,7 @@ import (
 //go:embed data/*.yaml
 var data embed.FS
 
-// A Catalog is all that is known about tools. It is immutable and safe for
-// use by many goroutines.
+// A Catalog is all that is known about tools. It is immutable and safe for use by many goroutines.
 type Catalog struct {
 	layers   []*layer // the user's before the shipped one
 	entries  []*commandbook.Entry

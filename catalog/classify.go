@@ -7,13 +7,13 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/address"
+	"github.com/floodmark/floodmark/internal/filenames"
 	"github.com/floodmark/floodmark/internal/finding"
 	"github.com/floodmark/floodmark/internal/gitwords"
 	"github.com/floodmark/floodmark/internal/looks"
 )
 
-// A Use is what one call of a tool is, as far as the catalog knows. Its slices are shared: callers
-// must not change them.
+// A Use is what one call of a tool is, as far as the catalog knows. Its slices must not be changed.
 type Use struct {
 	// Profile is nil for an undescribed tool.
 	Profile *Profile
@@ -40,8 +40,7 @@ type Use struct {
 	Placed []floodmark.Effect
 	// Network: it leaves the machine, or could.
 	Network bool
-	// Own: it works on the owner's own service, and nothing in the call names
-	// another address.
+	// Own: it works on the owner's own service, and nothing in the call names another address.
 	Own bool
 	// ByPath: the trust of the result was taken from the path.
 	ByPath bool
@@ -300,20 +299,22 @@ func (j *judge) path(value string) {
 	if value == "" {
 		return
 	}
-	var buf [24]string
-	s := j.catalog.paths.look(value, j.base, j.at, buf[:])
-	if s.kind > j.use.Location || j.use.Place == "" {
-		j.use.Place = s.text
-	}
-	j.use.Location = max(j.use.Location, s.kind)
-	if j.use.Profile.command { // a folder to run in: writes there are looked at by themselves
-		s.guard &^= whereWritten &^ isInstructs
-	}
-	j.guards |= s.guard
-	j.contents(s.text)
-	j.away(&s)
-	if slices.Contains(j.use.Effects, floodmark.Change) && (j.catalog.paths.holdsProtected(&s, true) || within(j.at.Home, s.text)) {
-		j.guards |= isProtected
+	for _, value := range append([]string{value}, filenames.Respelled(value)...) {
+		var buf [24]string
+		s := j.catalog.paths.look(value, j.base, j.at, buf[:])
+		if s.kind > j.use.Location || j.use.Place == "" {
+			j.use.Place = s.text
+		}
+		j.use.Location = max(j.use.Location, s.kind)
+		if j.use.Profile.command { // a folder to run in: writes there are looked at by themselves
+			s.guard &^= whereWritten &^ isInstructs
+		}
+		j.guards |= s.guard
+		j.contents(s.text)
+		j.away(&s)
+		if slices.Contains(j.use.Effects, floodmark.Change) && (j.catalog.paths.holdsProtected(&s, true) || within(j.at.Home, s.text)) {
+			j.guards |= isProtected
+		}
 	}
 }
 

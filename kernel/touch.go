@@ -12,19 +12,13 @@ import (
 	"github.com/floodmark/floodmark/internal/filenames"
 )
 
-// A touch is which files a call reads, writes and loads, as clean paths, as
-// far as that is known.
+// A touch is which files a call reads, writes and loads, as clean paths, as far as that is known.
 type touch struct {
 	reads, writes, loads []string
-	// hooks are files that are loaded if they exist.
-	hooks []string
-	// sure are the files of loads that the catalog knows of.
-	sure []string
-	// guessed says that the paths of a command line were taken from its words: such a path matters
-	// only if something is known of it.
-	guessed bool
-	// runs is the folder in which the call runs code, empty if it does not.
-	runs string
+	hooks                []string // files that are loaded if they exist
+	sure                 []string // the files of loads that the catalog knows of
+	guessed              bool     // its paths are words of a command line: one matters only if something is known of it
+	runs                 string   // the folder in which the call runs code, empty if it does not
 	// whole says that the only path is written as a whole; digest is then that of its content.
 	whole  bool
 	digest floodmark.Digest
@@ -55,10 +49,10 @@ func (st *step) touchedByTool(j *judged) touch {
 		}
 		switch a := j.use.Arg(leaf.Top); {
 		case a.Is == catalog.IsPath:
-			paths = append(paths, st.places().Clean(leaf.Value, ""))
+			paths = append(paths, st.named(leaf.Value)...)
 		case a.Is == catalog.IsPatch:
 			for _, name := range filenames.OfPatch(leaf.Value) {
-				paths = append(paths, st.places().Clean(name, ""))
+				paths = append(paths, st.named(name)...)
 			}
 		case a.Role == floodmark.Content:
 			contents++
@@ -76,6 +70,11 @@ func (st *step) touchedByTool(j *judged) touch {
 		t.reads, t.whole = paths, false
 	}
 	return t
+}
+
+// named returns the clean paths that an agent may open for a path in a call.
+func (st *step) named(name string) []string {
+	return st.cleaned(append([]string{name}, filenames.Respelled(name)...), "")
 }
 
 // touchedByCommand finds out which files a command line touches: those the

@@ -84,7 +84,7 @@ func includes(written string, t floodmark.ToolRef, effects []floodmark.Effect) b
 		return does(floodmark.Admin, floodmark.Change, floodmark.Write)
 	case kind == "edit", kind == "apply_patch":
 		named := kindOf(t.Name)
-		return (named == "" || named == "read") && does(floodmark.Admin, floodmark.Write)
+		return (named == "" || named == "read" || t.Server != "" || len(effects) == 0) && does(floodmark.Admin, floodmark.Write)
 	}
 	return false
 }

@@ -6,6 +6,7 @@ package verify
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -38,7 +39,7 @@ type Request struct {
 // Same reports whether two requests show the same call, so that an answer to one is also an answer
 // to the other. Their IDs and times may differ.
 func (r Request) Same(o Request) bool {
-	return r.Session == o.Session && r.Agent == o.Agent && r.Provider == o.Provider && r.Tool == o.Tool && r.Reach == o.Reach && r.Digest == o.Digest && string(r.Params) == string(o.Params)
+	return r.Session == o.Session && r.Agent == o.Agent && r.Provider == o.Provider && r.Tool == o.Tool && r.Reach == o.Reach && r.Digest == o.Digest && string(r.Params) == string(o.Params) && slices.Equal(r.Lines, o.Lines)
 }
 
 // An Answer is what a gate said. The zero Answer refuses.

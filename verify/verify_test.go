@@ -288,9 +288,9 @@ func TestFailures(t *testing.T) {
 func TestSame(t *testing.T) {
 	r := verify.Request{ID: "1", At: time.Unix(1, 0), Session: "s", Agent: "a", Provider: "chat", Tool: "exec", Params: []byte(`{"a":1}`)}
 	o := r
-	o.ID, o.At, o.Lines = "2", time.Unix(2, 0), []string{"x"}
+	o.ID, o.At = "2", time.Unix(2, 0)
 	if !r.Same(o) {
-		t.Error("name, time or lines count")
+		t.Error("name or time count")
 	}
 	for name, change := range map[string]func(*verify.Request){
 		"session":  func(r *verify.Request) { r.Session = "t" },
@@ -298,6 +298,7 @@ func TestSame(t *testing.T) {
 		"provider": func(r *verify.Request) { r.Provider = "" },
 		"tool":     func(r *verify.Request) { r.Tool = "read" },
 		"digest":   func(r *verify.Request) { r.Digest[0] = 1 },
+		"lines":    func(r *verify.Request) { r.Lines = []string{"Runs in a box, and reaches evil.example:443."} },
 		"params":   func(r *verify.Request) { r.Params = []byte(`{"a":2}`) },
 	} {
 		o := r

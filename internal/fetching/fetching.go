@@ -26,7 +26,8 @@ func Packages(r *shellscan.Report) []string {
 		if len(p.Words) >= shellscan.MaxPartWords {
 			names = append(names, "…")
 		}
-		names = append(names, fetched(p.Words[min(len(p.Words), len(e.Words)):], e.Words[0] == "go" && e.Words[1] == "run")...)
+		pip := slices.ContainsFunc(e.Words, func(w string) bool { return w == "pip" || w == "pip3" })
+		names = append(names, fetched(p.Words[min(len(p.Words), len(e.Words)):], e.Words[0] == "go" && e.Words[1] == "run", pip)...)
 	}
 	return names
 }
@@ -56,13 +57,18 @@ func onThisMachine(word string) bool {
 	return strings.Contains(word, "://") && address.Loopback(host)
 }
 
-// fetched returns the names of packages among the words of one command. For «go run», only the
+// fetched returns the names of packages among the words of one command. The value in an option can
+// be a package or the registry that it comes from, so it counts as a name. For «go run», only the
 // first operand can be a package, if it looks like a module; the following words go to the program.
-func fetched(words []string, goRun bool) []string {
+func fetched(words []string, goRun, pip bool) []string {
 	var names []string
 	for i, w := range words {
 		switch {
-		case w == "" || w[0] == '-' || i > 0 && takesFile(words[i-1]):
+		case w == "" || pip && i > 0 && takesFile(words[i-1]) && !strings.Contains(w, ":"):
+		case w[0] == '-':
+			if value := glued(w); !goRun && strings.Trim(value, "0123456789.") != "" && value != "true" && value != "false" && !strings.ContainsAny(value[:1], "./~") {
+				names = append(names, value)
+			}
 		case w[0] == '.' || w[0] == '/' || w[0] == '~': // the owner's own files
 			if goRun {
 				return names
@@ -79,14 +85,28 @@ func fetched(words []string, goRun bool) []string {
 	return names
 }
 
-// takesFile reports whether the value of an option is a file or folder of the project.
+// glued returns the value that is in the same word as its option. Of a word with one «-» that is the
+// rest behind the letter, unless all of it are letters, each an option.
+func glued(option string) string {
+	if _, value, ok := strings.Cut(option, "="); ok {
+		return value
+	}
+	if short := strings.TrimPrefix(option, "-"); !strings.HasPrefix(short, "-") && len(short) > 1 && strings.ContainsAny(short, ":/.@") {
+		return short[1:]
+	}
+	return ""
+}
+
+// takesFile reports whether the value of an option of pip is a file or folder of the project. An
+// address is none.
 func takesFile(option string) bool {
 	return slices.Contains([]string{"-r", "--requirement", "-c", "--constraint", "-e", "--editable"}, option)
 }
 
-// plainPackage returns the name of a package without its version.
+// plainPackage returns the name of a package without its version. What follows the «@» is no version
+// if it says where the package comes from.
 func plainPackage(name string) string {
-	if i := strings.LastIndexByte(name, '@'); i > 0 {
+	if i := strings.LastIndexByte(name, '@'); i > 0 && !strings.ContainsAny(name[i:], ":/") {
 		name = name[:i]
 	}
 	if i := strings.IndexAny(name, "=<>~!["); i > 0 {
