@@ -18,7 +18,7 @@ func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 	b.Undescribed, b.SelfProtected, b.Instructs, b.Placed = use.Profile == nil, use.SelfProtected, use.Instructs, use.Placed
 	b.Network, b.Own, b.SecretPath = use.Network, use.Own || use.Looks.Own, use.PathKind == catalog.Secret || len(j.kept) > 0
 	b.Tidies, b.Pushed = st.tidies(use), st.pushed(use)
-	b.Findings = st.r.Policy.Findings().Unsettled(use.Found, st.s.Project, st.said, func(p string) bool { return st.made(fileRef(p), treeRef(p)) })
+	b.Findings = st.r.Policy.Findings().Unsettled(use.Found, st.s.Project, st.said)
 	b.Inside = st.inside(j)
 	b.Boxable = st.boxable(use, j.leaves[:len(j.leaves)-len(use.URLs)]) && !st.failedInBox(&j.action)
 	j.action.Effects = effectsAt(j.action.Effects, b, ctx.Mark.Trust)

@@ -148,7 +148,7 @@ func TestFetchesPackage(t *testing.T) {
 		want  bool
 	}{{nil, false}, {[]string{"left-pad"}, false}, {[]string{"right-pad"}, true}, {[]string{"left-pad", "right-pad"}, true}, {[]string{"…"}, true}} {
 		found := finding.List{}.With(floodmark.FetchesPackage, c.names...)
-		if got := st.r.Policy.Findings().Unsettled(found, "/p", st.said, nil); len(got) > 0 != c.want {
+		if got := st.r.Policy.Findings().Unsettled(found, "/p", st.said); len(got) > 0 != c.want {
 			t.Errorf("%q: %v", c.names, got)
 		}
 	}

@@ -223,9 +223,8 @@ func (l List) Things(f floodmark.Finding) (things []string) {
 
 // Unsettled returns the findings, each once, without those of which everything they are about is
 // settled. A thing is settled if the owner said it in its role, as said reports. A path may be said
-// in full, from the project, or by its last name. A path in the project is also settled if the
-// session made it.
-func (t *Table) Unsettled(found List, project string, said func(name, role string) bool, made func(path string) bool) (list []floodmark.Finding) {
+// in full, from the project, or by its last name.
+func (t *Table) Unsettled(found List, project string, said func(name, role string) bool) (list []floodmark.Finding) {
 	settled := func(thing, by string) bool {
 		if thing == "" || by == "" {
 			return false
@@ -233,8 +232,8 @@ func (t *Table) Unsettled(found List, project string, said func(name, role strin
 		if by != byPath {
 			return said(thing, by)
 		}
-		rest, inside := strings.CutPrefix(thing, strings.TrimSuffix(project, "/")+"/")
-		return said(thing, by) || said(rest, by) || said(path.Base(thing), by) || inside && made(thing)
+		rest, _ := strings.CutPrefix(thing, strings.TrimSuffix(project, "/")+"/")
+		return said(thing, by) || said(rest, by) || said(path.Base(thing), by)
 	}
 	for _, f := range found {
 		if !slices.Contains(list, f.Finding) && !settled(f.Thing, t.Line(f.Finding).Settled) {

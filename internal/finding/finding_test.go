@@ -22,7 +22,6 @@ func table(t *testing.T) *finding.Table {
 
 // A finding without a line is refused in every conversation, by every table, and nothing settles it.
 func TestUnknownFindingsAreRefused(t *testing.T) {
-	always := func(string) bool { return true }
 	for name, known := range map[string]*finding.Table{"none": nil, "shipped": table(t), "without": table(t).Without([]floodmark.Code{floodmark.Unjudged, "findings"})} {
 		for trust := range floodmark.System + 1 {
 			got := known.Reasons([]floodmark.Finding{tomorrow}, finding.Flow, trust)
@@ -31,7 +30,7 @@ func TestUnknownFindingsAreRefused(t *testing.T) {
 			}
 		}
 		found := finding.List{}.With(tomorrow, "thing")
-		if got := known.Unsettled(found, "/p", func(_, _ string) bool { return true }, always); !slices.Equal(got, []floodmark.Finding{tomorrow}) {
+		if got := known.Unsettled(found, "/p", func(_, _ string) bool { return true }); !slices.Equal(got, []floodmark.Finding{tomorrow}) {
 			t.Errorf("%s settles it: %v", name, got)
 		}
 		if got := known.Still(nil, []floodmark.Finding{tomorrow, tomorrow}); !slices.Equal(got, []floodmark.Finding{tomorrow}) {
@@ -114,37 +113,31 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What the owner named by a path, its rest or its last name is settled, and what the session made in
-// the project.
+// What the owner named by a path, its rest or its last name is settled.
 func TestSettled(t *testing.T) {
 	known := table(t)
 	for name, c := range map[string]struct {
-		things     []string
-		said, made string
-		want       bool
+		things []string
+		said   string
+		want   bool
 	}{
-		"nothing":                {want: false},
-		"nobody named it":        {things: []string{"/p/src"}, want: true},
-		"in full":                {things: []string{"/p/src"}, said: "/p/src"},
-		"from the project":       {things: []string{"/p/a/src"}, said: "a/src"},
-		"by its name":            {things: []string{"/q/src"}, said: "src"},
-		"made":                   {things: []string{"/p/src"}, made: "/p/src"},
-		"made outside":           {things: []string{"/q/src"}, made: "/q/src", want: true},
-		"one of two":             {things: []string{"/p/a", "/p/b"}, said: "a", want: true},
-		"beside the project":     {things: []string{"/psrc"}, made: "/psrc", want: true},
-		"an unknown one":         {things: []string{""}, said: "", want: true},
-		"an unknown one is made": {things: []string{""}, made: "", want: true},
+		"nothing":          {want: false},
+		"nobody named it":  {things: []string{"/p/src"}, want: true},
+		"in full":          {things: []string{"/p/src"}, said: "/p/src"},
+		"from the project": {things: []string{"/p/a/src"}, said: "a/src"},
+		"by its name":      {things: []string{"/q/src"}, said: "src"},
+		"one of two":       {things: []string{"/p/a", "/p/b"}, said: "a", want: true},
+		"an unknown one":   {things: []string{""}, said: "", want: true},
 	} {
 		got := known.Unsettled(finding.List{}.With(floodmark.DeletesFolder, c.things...), "/p",
-			func(name, role string) bool { return name == c.said && role == "path" }, func(p string) bool { return p == c.made })
+			func(name, role string) bool { return name == c.said && role == "path" })
 		if (len(got) == 1) != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
 }
 
-// A package and a name are settled only if the owner says them in full, never by what the session
-// made.
+// A package and a name are settled only if the owner says them in full.
 func TestSettledByName(t *testing.T) {
 	for _, by := range []string{"package", "name"} {
 		known, err := finding.Parse([]byte("- {finding: a, settled: " + by + ", reason: rule, rule: r, says: s, does: d, ends: e}"))
@@ -153,7 +146,7 @@ func TestSettledByName(t *testing.T) {
 		}
 		for thing, want := range map[string]bool{"x": false, "/p/x": true, "": true} {
 			got := known.Unsettled(finding.List{}.With("a", thing), "/p",
-				func(name, role string) bool { return (name == "x" || name == "") && role == by }, func(string) bool { return true })
+				func(name, role string) bool { return (name == "x" || name == "") && role == by })
 			if (len(got) == 1) != want {
 				t.Errorf("%q by %s: %v", thing, by, got)
 			}
