@@ -77,6 +77,7 @@ func TestPushed(t *testing.T) {
 		{"not asked for", says("Tidy up"), false},
 		{"forbidden", says("Don't push it"), false},
 		{"asked for in an earlier turn", func(st *step) { st.s.Owner, st.s.TurnBegan = []string{"Please push it", "Tidy up"}, 1 }, false},
+		{"by a call that opens the next turn", func(st *step) { st.s.InTurn = false }, false},
 		{"written by strangers", written(floodmark.Untrusted, false), false},
 		{"written by friends", written(floodmark.Shared, false), false},
 		{"written by the owner's own work", written(floodmark.Local, false), true},
@@ -87,7 +88,7 @@ func TestPushed(t *testing.T) {
 		{"made of what is private", record("/p/a.md", floodmark.Local, floodmark.Private), false},
 	} {
 		st := checkedStep(t, "profile: coding")
-		st.in.Disk, st.s.Project, st.s.Owner = pushDisk("a"), "/p", []string{"Please push it"}
+		st.in.Disk, st.s.Project, st.s.Owner, st.s.InTurn = pushDisk("a"), "/p", []string{"Please push it"}, true
 		st.s.PushesTo = pushesTo(st, "/p")
 		c.change(st)
 		if got := st.pushed(&catalog.Use{Pushes: true}); got != c.want {
@@ -124,7 +125,7 @@ func TestPushedFrom(t *testing.T) {
 		{"own", "/p/docs", named, false},
 	} {
 		st := checkedStep(t, "profile: coding")
-		st.in.Disk, st.in.Artifacts, st.s.Project, st.s.Owner = c.whose, c.left, c.project, []string{"Please push it"}
+		st.in.Disk, st.in.Artifacts, st.s.Project, st.s.Owner, st.s.InTurn = c.whose, c.left, c.project, []string{"Please push it"}, true
 		st.s.PushesTo = pushesTo(st, c.project)
 		if got := st.pushed(&catalog.Use{Pushes: true}); got != c.want {
 			t.Errorf("%s %s: %v", c.whose, c.project, got)

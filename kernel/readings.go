@@ -11,12 +11,9 @@ import (
 // is done again for every call. Doing it again would give the same. They belong to one session and
 // to the caller that judges it; the zero Readings are empty.
 type Readings struct {
-	said intent.Readings
-
-	// counts are what rules over sources answered so far under policy.
-	counts policy.Counts
+	said   intent.Readings
+	counts policy.Counts // what rules over sources answered so far under policy
 	policy *policy.Policy
-
 	// shown is what a card repeats of the message shownOf, read with the words shownBy.
 	shown, shownOf string
 	shownBy        *language.Lexicon
@@ -47,6 +44,9 @@ func (st *step) intent() *intent.Session {
 	s := &intent.Session{
 		Agent: st.ev.Agent, Catalog: st.r.Catalog, Words: st.r.words, Ledger: &st.s.Ledger,
 		Said: st.s.Owner, Turn: st.s.TurnBegan, LastTurn: st.s.LastTurnBegan,
+	}
+	if !st.s.InTurn && st.s.Parent == "" { // the call opens a turn, in which the owner has said nothing yet
+		s.Turn, s.LastTurn = len(st.s.Owner), st.s.TurnBegan
 	}
 	if st.in.Readings != nil {
 		s.Read = &st.in.Readings.said
