@@ -9,6 +9,7 @@ import (
 	"github.com/floodmark/floodmark/internal/address"
 	"github.com/floodmark/floodmark/internal/commandbook"
 	"github.com/floodmark/floodmark/internal/fetching"
+	"github.com/floodmark/floodmark/internal/filenames"
 	"github.com/floodmark/floodmark/internal/gitwords"
 	"github.com/floodmark/floodmark/internal/linefinds"
 	"github.com/floodmark/floodmark/internal/looks"
@@ -228,7 +229,7 @@ func toldAway(r *shellscan.Report, key *shellscan.Effect) bool {
 
 // addFolder adds a folder to a list; empty if the folder is unknown.
 func addFolder(list []string, dir string) []string {
-	if !isAbsolute(dir) {
+	if !filenames.Absolute(dir) {
 		dir = ""
 	}
 	if slices.Contains(list, dir) {
@@ -257,7 +258,7 @@ const (
 // list adds a path to one of the lists of a Use. Where the folder of the line is unknown, a
 // relative path is dropped.
 func list(paths []string, e *shellscan.Effect) []string {
-	if !isAbsolute(e.Path) {
+	if !filenames.Absolute(e.Path) {
 		return paths
 	}
 	p := e.Path

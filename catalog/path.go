@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark/internal/address"
+	"github.com/floodmark/floodmark/internal/filenames"
 )
 
 // Places says what «~» and a relative path mean. Either may be empty: then
@@ -236,7 +237,7 @@ func (ps *paths) dotted(names []string) bool {
 func spotAt(text string, at Places, buf []string) spot {
 	s := spot{text: text, kind: Elsewhere}
 	low := foldPath(text)
-	s.absolute = isAbsolute(low)
+	s.absolute = filenames.Absolute(low)
 	s.segs = splitPath(low, buf)
 	s.home = homeOf(low, s.segs, at.Home)
 	return s

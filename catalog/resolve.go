@@ -9,6 +9,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/address"
 	"github.com/floodmark/floodmark/internal/commandbook"
+	"github.com/floodmark/floodmark/internal/filenames"
 	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
@@ -205,7 +206,7 @@ func cleanSlashes(value, base, home string) string {
 		v = v[1:]
 	}
 	v = expandHome(v, home)
-	if !isAbsolute(v) && base != "" {
+	if !filenames.Absolute(v) && base != "" {
 		v = base + "/" + v
 	}
 	return path.Clean(v)
@@ -229,10 +230,6 @@ func expandHome(v, home string) string {
 		return "/~"
 	}
 	return v
-}
-
-func isAbsolute(v string) bool {
-	return strings.HasPrefix(v, "/") || len(v) > 2 && v[1] == ':' && v[2] == '/'
 }
 
 func splitPath(p string, buf []string) []string {

@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/commandbook"
 	"github.com/floodmark/floodmark/internal/fetching"
+	"github.com/floodmark/floodmark/internal/filenames"
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
@@ -78,7 +79,7 @@ func (c *Catalog) Moved(getenv func(string) string) map[string][]string {
 	}
 	for _, variable := range slices.Sorted(maps.Keys(c.watch.homes)) {
 		to := strings.TrimRight(getenv(variable), "/")
-		if !isAbsolute(to) || strings.ContainsAny(to, "*?") {
+		if !filenames.Absolute(to) || strings.ContainsAny(to, "*?") {
 			continue
 		}
 		usual := c.watch.homes[variable]

@@ -10,7 +10,6 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/audit"
-	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/secret"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/report"
@@ -112,11 +111,10 @@ func (st *step) asking(j *judged) (Asking, bool) {
 
 // view returns what of a call may be shown.
 func (st *step) view(j *judged) *secret.View {
-	inner := func(l hook.Leaf) bool { return l.Top == floodmark.CommandAddress }
-	outer := func(l hook.Leaf) bool { return !inner(l) }
+	n := len(j.leaves) - len(j.use.URLs) // the addresses of command lines come last
 	return st.secrets().View(secret.Call{
 		Tool: j.action.Tool.Name, Use: j.use, Args: st.ev.Call.Args,
-		Leaves: slices.DeleteFunc(slices.Clone(j.leaves), inner), Inner: slices.DeleteFunc(slices.Clone(j.leaves), outer),
+		Leaves: j.leaves[:n], Inner: j.leaves[n:],
 	})
 }
 

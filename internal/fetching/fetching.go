@@ -66,10 +66,10 @@ func fetched(words []string, goRun, pip bool) []string {
 		switch {
 		case w == "" || pip && i > 0 && takesFile(words[i-1]) && !strings.Contains(w, ":"):
 		case w[0] == '-':
-			if value := glued(w); !goRun && strings.Trim(value, "0123456789.") != "" && value != "true" && value != "false" && !strings.ContainsAny(value[:1], "./~") {
+			if value := glued(w); !goRun && strings.Trim(value, "0123456789.") != "" && value != "true" && value != "false" && !ownFile(value) {
 				names = append(names, value)
 			}
-		case w[0] == '.' || w[0] == '/' || w[0] == '~': // the owner's own files
+		case ownFile(w):
 			if goRun {
 				return names
 			}
@@ -85,8 +85,8 @@ func fetched(words []string, goRun, pip bool) []string {
 	return names
 }
 
-// glued returns the value that is in the same word as its option. Of a word with one «-» that is the
-// rest behind the letter, unless all of it are letters, each an option.
+// glued returns the value that is in the same word as its option: what follows «=», or of a word
+// with one «-» what follows the letter, if that looks like an address, a path or a version.
 func glued(option string) string {
 	if _, value, ok := strings.Cut(option, "="); ok {
 		return value
@@ -96,6 +96,9 @@ func glued(option string) string {
 	}
 	return ""
 }
+
+// ownFile reports whether a word is the path of a file on this machine.
+func ownFile(word string) bool { return strings.ContainsAny(word[:1], "./~") }
 
 // takesFile reports whether the value of an option of pip is a file or folder of the project. An
 // address is none.

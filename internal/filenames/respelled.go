@@ -26,6 +26,11 @@ func Respelled(path string) (others []string) {
 	return others
 }
 
+// Absolute reports whether a path begins at a root: «/», or a drive such as «C:/».
+func Absolute(path string) bool {
+	return strings.HasPrefix(path, "/") || len(path) > 2 && path[1] == ':' && path[2] == '/'
+}
+
 func plainSpaces(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r != ' ' && unicode.Is(unicode.Zs, r) {

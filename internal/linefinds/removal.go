@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/filenames"
 	"github.com/floodmark/floodmark/internal/shellscan"
 )
 
@@ -35,7 +36,7 @@ func Removals(r *shellscan.Report) (files []string, only bool) {
 				made = append(made, e.Path)
 			}
 		case shellscan.Delete:
-			if !deletes(e.Command) || !absolute(e.Path) || e.Pattern || e.Tree {
+			if !deletes(e.Command) || !filenames.Absolute(e.Path) || e.Pattern || e.Tree {
 				return nil, false
 			}
 			only = true
@@ -79,9 +80,4 @@ func madeAnew(path string) bool {
 		}
 	}
 	return false
-}
-
-// absolute reports whether a path begins at a root.
-func absolute(p string) bool {
-	return strings.HasPrefix(p, "/") || len(p) > 2 && p[1] == ':' && p[2] == '/'
 }
