@@ -3,7 +3,7 @@ package floodmark
 import "slices"
 
 // A Finding names something about a call that its effects do not say, such as that it deletes a
-// whole folder. The lines of internal/finding say what is asked about each; a call with a finding
+// whole folder. The lines of internal/rules/finding say what is asked about each; a call with a finding
 // that has no line there is refused.
 type Finding string
 

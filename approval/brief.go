@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/deeds"
+	"github.com/floodmark/floodmark/internal/shell/deeds"
 )
 
 // A Brief is one call in two lines: what it would do, and why a person is asked.

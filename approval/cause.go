@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/meaning"
+	"github.com/floodmark/floodmark/internal/text/meaning"
 )
 
 // A Cause is the source that best explains a question. Foreign text explains more than the output

@@ -7,8 +7,8 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/address"
-	"github.com/floodmark/floodmark/internal/openhost"
+	"github.com/floodmark/floodmark/internal/text/address"
+	"github.com/floodmark/floodmark/internal/text/openhost"
 )
 
 // A box has no network. The hosts that its command tried to reach are recorded, and a person can

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/deeds"
+	"github.com/floodmark/floodmark/internal/shell/deeds"
 )
 
 // How much of a push a card shows. A longer one is shown only in a terminal.

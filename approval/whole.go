@@ -8,7 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/deeds"
+	"github.com/floodmark/floodmark/internal/shell/deeds"
 )
 
 // The limits, in bytes, of the long values that a question keeps. People do not read more before

@@ -6,11 +6,11 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/address"
-	"github.com/floodmark/floodmark/internal/filenames"
-	"github.com/floodmark/floodmark/internal/finding"
-	"github.com/floodmark/floodmark/internal/gitwords"
-	"github.com/floodmark/floodmark/internal/looks"
+	"github.com/floodmark/floodmark/internal/rules/finding"
+	"github.com/floodmark/floodmark/internal/shell/gitwords"
+	"github.com/floodmark/floodmark/internal/shell/looks"
+	"github.com/floodmark/floodmark/internal/text/address"
+	"github.com/floodmark/floodmark/internal/text/filenames"
 )
 
 // A Use is what one call of a tool is, as far as the catalog knows. Its slices must not be changed.

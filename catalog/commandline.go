@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/address"
-	"github.com/floodmark/floodmark/internal/commandbook"
-	"github.com/floodmark/floodmark/internal/fetching"
-	"github.com/floodmark/floodmark/internal/filenames"
-	"github.com/floodmark/floodmark/internal/gitwords"
-	"github.com/floodmark/floodmark/internal/linefinds"
-	"github.com/floodmark/floodmark/internal/looks"
-	"github.com/floodmark/floodmark/internal/shellscan"
+	"github.com/floodmark/floodmark/internal/shell/commandbook"
+	"github.com/floodmark/floodmark/internal/shell/fetching"
+	"github.com/floodmark/floodmark/internal/shell/gitwords"
+	"github.com/floodmark/floodmark/internal/shell/linefinds"
+	"github.com/floodmark/floodmark/internal/shell/looks"
+	"github.com/floodmark/floodmark/internal/shell/shellscan"
+	"github.com/floodmark/floodmark/internal/text/address"
+	"github.com/floodmark/floodmark/internal/text/filenames"
 )
 
 // MaxShellBytes is the longest command line that is parsed. A longer one is the worst case.

@@ -9,6 +9,6 @@
 //	classify.go  what one call is
 //	path.go      what a path in an argument means
 //	command.go   the first words of a command line
-//	commandline.go  what a command line is, as internal/shellscan reads it
+//	commandline.go  what a command line is, as internal/shell/shellscan reads it
 //	parse.go     the YAML language, with the place of every mistake
 package catalog

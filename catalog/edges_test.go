@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/floodmark/floodmark/internal/sqlread"
+	"github.com/floodmark/floodmark/internal/shell/sqlread"
 )
 
 // An invisible character does not hide a name.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/floodmark/floodmark/internal/lookalike"
+	"github.com/floodmark/floodmark/internal/text/lookalike"
 )
 
 // foldPath writes a clean path as the most forgiving file system would take it: without regard to

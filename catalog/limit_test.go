@@ -11,8 +11,8 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/spelling"
-	"github.com/floodmark/floodmark/internal/sqlread"
+	"github.com/floodmark/floodmark/internal/shell/sqlread"
+	"github.com/floodmark/floodmark/internal/text/spelling"
 )
 
 // many writes n elements, numbered at «%», between two texts.

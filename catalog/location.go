@@ -5,7 +5,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/filenames"
+	"github.com/floodmark/floodmark/internal/text/filenames"
 )
 
 // OfProgram begins the location of the output of a program that is a file.

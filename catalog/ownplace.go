@@ -8,7 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/hostnames"
+	"github.com/floodmark/floodmark/internal/text/hostnames"
 )
 
 // An ownPlace lists the only arguments of a call that just files something of the owner's own, such

@@ -7,7 +7,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/filenames"
+	"github.com/floodmark/floodmark/internal/text/filenames"
 )
 
 const eventTool = `tools:

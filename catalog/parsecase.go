@@ -7,7 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/floodmark/floodmark/internal/address"
+	"github.com/floodmark/floodmark/internal/text/address"
 )
 
 func (r *reader) cases(n *yaml.Node, p *Profile) {

@@ -6,7 +6,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/commandbook"
+	"github.com/floodmark/floodmark/internal/shell/commandbook"
 )
 
 // commandList reads the descriptions of shell commands.

@@ -7,9 +7,9 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/commandbook"
-	"github.com/floodmark/floodmark/internal/filenames"
-	"github.com/floodmark/floodmark/internal/finding"
+	"github.com/floodmark/floodmark/internal/rules/finding"
+	"github.com/floodmark/floodmark/internal/shell/commandbook"
+	"github.com/floodmark/floodmark/internal/text/filenames"
 )
 
 func (r *reader) tool(n *yaml.Node, d defaults) *Profile {
@@ -105,7 +105,7 @@ func (r *reader) pays(f field, effects []floodmark.Effect) bool {
 	return on
 }
 
-// finds reads what is found in a call besides its effects: a line of internal/finding.
+// finds reads what is found in a call besides its effects: a line of internal/rules/finding.
 func (r *reader) finds(f field) floodmark.Finding {
 	known, _, _ := finding.Shipped() // without a table, every word is unknown
 	return floodmark.Finding(r.oneOf(f.value, "finds", known.Words()))

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/floodmark/floodmark/internal/address"
-	"github.com/floodmark/floodmark/internal/filenames"
+	"github.com/floodmark/floodmark/internal/text/address"
+	"github.com/floodmark/floodmark/internal/text/filenames"
 )
 
 // Places says what «~» and a relative path mean. Either may be empty: then

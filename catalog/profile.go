@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/commandbook"
+	"github.com/floodmark/floodmark/internal/shell/commandbook"
 )
 
 // A Profile describes one tool. It is immutable.

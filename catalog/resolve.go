@@ -7,11 +7,11 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/address"
-	"github.com/floodmark/floodmark/internal/commandbook"
-	"github.com/floodmark/floodmark/internal/filenames"
-	"github.com/floodmark/floodmark/internal/redact"
-	"github.com/floodmark/floodmark/internal/shellscan"
+	"github.com/floodmark/floodmark/internal/secret/redact"
+	"github.com/floodmark/floodmark/internal/shell/commandbook"
+	"github.com/floodmark/floodmark/internal/shell/shellscan"
+	"github.com/floodmark/floodmark/internal/text/address"
+	"github.com/floodmark/floodmark/internal/text/filenames"
 )
 
 // Clean returns the path a value stands for, absolute as far as possible without a disk, and

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/commandbook"
+	"github.com/floodmark/floodmark/internal/shell/commandbook"
 )
 
 // selfLines reads the command lines of a file with the heading of each. «⏎» stands for a line

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/commandbook"
+	"github.com/floodmark/floodmark/internal/shell/commandbook"
 )
 
 // worst reports whether a command is treated as one that may do anything already.

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/address"
-	"github.com/floodmark/floodmark/internal/sqlread"
+	"github.com/floodmark/floodmark/internal/shell/sqlread"
+	"github.com/floodmark/floodmark/internal/text/address"
 )
 
 // test is the condition of a case: exactly one of its lists is set.

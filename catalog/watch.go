@@ -9,10 +9,10 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/commandbook"
-	"github.com/floodmark/floodmark/internal/fetching"
-	"github.com/floodmark/floodmark/internal/filenames"
-	"github.com/floodmark/floodmark/internal/shellscan"
+	"github.com/floodmark/floodmark/internal/shell/commandbook"
+	"github.com/floodmark/floodmark/internal/shell/fetching"
+	"github.com/floodmark/floodmark/internal/shell/shellscan"
+	"github.com/floodmark/floodmark/internal/text/filenames"
 )
 
 // watch are the names by which the monitor and the agents it watches are found. Like the lists of

@@ -21,7 +21,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/client"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/service/httpapi"
 )
 
 // A fleet is some nodes, each with its own behaviour, and the record of which were asked. They are

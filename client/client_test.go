@@ -25,7 +25,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/client"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/service/httpapi"
 	"github.com/floodmark/floodmark/wire"
 )
 

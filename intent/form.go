@@ -8,8 +8,8 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/language"
-	"github.com/floodmark/floodmark/internal/tokens"
+	"github.com/floodmark/floodmark/internal/ledger/tokens"
+	"github.com/floodmark/floodmark/internal/text/language"
 )
 
 // A form is what a call writes into the fields of a page. The page names the fields. The values must

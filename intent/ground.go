@@ -8,8 +8,8 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/language"
-	"github.com/floodmark/floodmark/internal/tokens"
+	"github.com/floodmark/floodmark/internal/ledger/tokens"
+	"github.com/floodmark/floodmark/internal/text/language"
 	"github.com/floodmark/floodmark/provenance"
 )
 

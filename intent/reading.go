@@ -3,7 +3,7 @@ package intent
 import (
 	"slices"
 
-	"github.com/floodmark/floodmark/internal/language"
+	"github.com/floodmark/floodmark/internal/text/language"
 )
 
 // Readings are a cache of how the owner's messages were read, so that they are not

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/floodmark/floodmark/internal/language"
+	"github.com/floodmark/floodmark/internal/text/language"
 )
 
 func readingBy(words *language.Lexicon, rs *Readings) *Session {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
-	"github.com/floodmark/floodmark/internal/lull"
-	"github.com/floodmark/floodmark/internal/meaning"
+	"github.com/floodmark/floodmark/internal/rules/lull"
+	"github.com/floodmark/floodmark/internal/text/meaning"
 	"github.com/floodmark/floodmark/report"
 )
 

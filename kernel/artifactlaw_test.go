@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/postings"
+	"github.com/floodmark/floodmark/internal/ledger/postings"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/provenance"
 )

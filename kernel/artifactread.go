@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/instructions"
+	"github.com/floodmark/floodmark/internal/project/instructions"
 	"github.com/floodmark/floodmark/provenance"
 )
 

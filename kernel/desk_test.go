@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/postings"
+	"github.com/floodmark/floodmark/internal/ledger/postings"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"

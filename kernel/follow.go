@@ -5,7 +5,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/hostnames"
+	"github.com/floodmark/floodmark/internal/text/hostnames"
 )
 
 // A gateway between an agent and its servers sees calls that the agent's own hooks told of before.

@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/postings"
+	"github.com/floodmark/floodmark/internal/ledger/postings"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/policy"
 )

@@ -7,8 +7,8 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/internal/redact"
 	"github.com/floodmark/floodmark/internal/secret"
+	"github.com/floodmark/floodmark/internal/secret/redact"
 )
 
 // A Hoard says where secrets are kept below a folder. The zero Hoard says that this is not known.

@@ -20,7 +20,7 @@ import (
 	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/factjson"
-	"github.com/floodmark/floodmark/internal/postings"
+	"github.com/floodmark/floodmark/internal/ledger/postings"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/provenance"
 	"github.com/floodmark/floodmark/verify"

@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/lull"
+	"github.com/floodmark/floodmark/internal/rules/lull"
 )
 
 // The size from which a message is taken as pasted, not typed: people seldom

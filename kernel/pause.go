@@ -6,7 +6,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/internal/lull"
+	"github.com/floodmark/floodmark/internal/rules/lull"
 )
 
 // A pause is the owner's wish not to be asked for a while. It is kept in a session of the monitor's

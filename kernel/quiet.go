@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/quiet"
+	"github.com/floodmark/floodmark/internal/rules/quiet"
 	"github.com/floodmark/floodmark/policy"
 )
 

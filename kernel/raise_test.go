@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/finding"
+	"github.com/floodmark/floodmark/internal/rules/finding"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/report"
 )

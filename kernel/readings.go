@@ -3,7 +3,7 @@ package kernel
 import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/intent"
-	"github.com/floodmark/floodmark/internal/language"
+	"github.com/floodmark/floodmark/internal/text/language"
 	"github.com/floodmark/floodmark/policy"
 )
 

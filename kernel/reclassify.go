@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/intent"
-	"github.com/floodmark/floodmark/internal/tokens"
+	"github.com/floodmark/floodmark/internal/ledger/tokens"
 )
 
 // reclassify asks the catalog again what a recorded call is, if the answer may be another one now.

@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/lull"
+	"github.com/floodmark/floodmark/internal/rules/lull"
 	"github.com/floodmark/floodmark/provenance"
 	"github.com/floodmark/floodmark/report"
 )

@@ -6,7 +6,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
-	"github.com/floodmark/floodmark/internal/lull"
+	"github.com/floodmark/floodmark/internal/rules/lull"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/report"
 )

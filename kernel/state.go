@@ -12,8 +12,8 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
-	"github.com/floodmark/floodmark/internal/language"
-	"github.com/floodmark/floodmark/internal/rounds"
+	"github.com/floodmark/floodmark/internal/rules/rounds"
+	"github.com/floodmark/floodmark/internal/text/language"
 	"github.com/floodmark/floodmark/provenance"
 )
 

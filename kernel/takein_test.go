@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/factjson"
-	"github.com/floodmark/floodmark/internal/postings"
+	"github.com/floodmark/floodmark/internal/ledger/postings"
 	"github.com/floodmark/floodmark/kernel"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/hostnames"
+	"github.com/floodmark/floodmark/internal/text/hostnames"
 	"github.com/floodmark/floodmark/report"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/filenames"
+	"github.com/floodmark/floodmark/internal/text/filenames"
 )
 
 // A touch is which files a call reads, writes and loads, as clean paths, as far as that is known.

@@ -7,7 +7,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
-	"github.com/floodmark/floodmark/internal/meaning"
+	"github.com/floodmark/floodmark/internal/text/meaning"
 	"github.com/floodmark/floodmark/policy"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/checkout"
+	"github.com/floodmark/floodmark/internal/project/checkout"
 	"github.com/floodmark/floodmark/provenance"
 )
 

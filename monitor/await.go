@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/internal/agents/hookframe"
 	"github.com/floodmark/floodmark/journal"
 )
 

@@ -10,7 +10,7 @@ import (
 	"sync"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/postings"
+	"github.com/floodmark/floodmark/internal/ledger/postings"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/provenance"
 )

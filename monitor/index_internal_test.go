@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/postings"
+	"github.com/floodmark/floodmark/internal/ledger/postings"
 	"github.com/floodmark/floodmark/provenance"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/finding"
+	"github.com/floodmark/floodmark/internal/rules/finding"
 )
 
 // build joins the layers. Nothing in it can fail: the layers were checked.

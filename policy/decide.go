@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/finding"
+	"github.com/floodmark/floodmark/internal/rules/finding"
 )
 
 // Decide answers a tool call: the minimum of what the rules, the table or the

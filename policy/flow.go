@@ -5,8 +5,8 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/finding"
-	"github.com/floodmark/floodmark/internal/tokens"
+	"github.com/floodmark/floodmark/internal/ledger/tokens"
+	"github.com/floodmark/floodmark/internal/rules/finding"
 )
 
 // flows are the rules about what must not come together: content from outside,

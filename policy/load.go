@@ -13,7 +13,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/internal/finding"
+	"github.com/floodmark/floodmark/internal/rules/finding"
 	"github.com/floodmark/floodmark/policy/condition"
 	"github.com/floodmark/floodmark/policy/policyfile"
 )

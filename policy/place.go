@@ -8,7 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/internal/openhost"
+	"github.com/floodmark/floodmark/internal/text/openhost"
 	"github.com/floodmark/floodmark/policy/policyfile"
 )
 

@@ -26,7 +26,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/internal/finding"
+	"github.com/floodmark/floodmark/internal/rules/finding"
 	"github.com/floodmark/floodmark/policy/policyfile"
 	"github.com/floodmark/floodmark/verify"
 )

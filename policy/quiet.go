@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/floodmark/floodmark/internal/quiet"
+	"github.com/floodmark/floodmark/internal/rules/quiet"
 
 	"go.yaml.in/yaml/v3"
 

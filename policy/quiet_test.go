@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/floodmark/floodmark/internal/quiet"
+	"github.com/floodmark/floodmark/internal/rules/quiet"
 	"github.com/floodmark/floodmark/policy"
 )
 

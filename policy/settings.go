@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/quiet"
+	"github.com/floodmark/floodmark/internal/rules/quiet"
 	"github.com/floodmark/floodmark/policy/policyfile"
 )
 

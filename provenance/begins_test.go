@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/postings"
+	"github.com/floodmark/floodmark/internal/ledger/postings"
 )
 
 func TestBeginningCountsAList(t *testing.T) {

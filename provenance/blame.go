@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/alike"
-	"github.com/floodmark/floodmark/internal/believed"
+	"github.com/floodmark/floodmark/internal/ledger/alike"
+	"github.com/floodmark/floodmark/internal/ledger/believed"
 )
 
 // Levels is a set of trust levels.

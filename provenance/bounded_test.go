@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/postings"
+	"github.com/floodmark/floodmark/internal/ledger/postings"
 )
 
 // slowTogether follows the definition: all sources that hold all tokens, and the lowest trust at

@@ -12,5 +12,5 @@
 // Matching here is loose: it folds case, look-alikes and punctuation. It can find a
 // value where a slightly different one was, so it is used to lower trust and to explain.
 // Only strict matching may raise trust: of whole tokens, as the owner typed them. That is
-// done in internal/language.
+// done in internal/text/language.
 package provenance

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/floodmark/floodmark/internal/language"
-	"github.com/floodmark/floodmark/internal/tokens"
+	"github.com/floodmark/floodmark/internal/ledger/tokens"
+	"github.com/floodmark/floodmark/internal/text/language"
 )
 
 // An extreme names the one record of a content with the largest, or the smallest, value in a field.

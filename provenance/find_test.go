@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/postings"
-	"github.com/floodmark/floodmark/internal/tokens"
+	"github.com/floodmark/floodmark/internal/ledger/postings"
+	"github.com/floodmark/floodmark/internal/ledger/tokens"
 )
 
 // All the tokens of a value are looked for in one source, unless they are many.

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/address"
-	"github.com/floodmark/floodmark/internal/postings"
-	"github.com/floodmark/floodmark/internal/tokens"
+	"github.com/floodmark/floodmark/internal/ledger/postings"
+	"github.com/floodmark/floodmark/internal/ledger/tokens"
+	"github.com/floodmark/floodmark/internal/text/address"
 )
 
 // A Key is the secret key of one tenant's hashes. Without the key nobody can use a hash to test

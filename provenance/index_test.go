@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/postings"
+	"github.com/floodmark/floodmark/internal/ledger/postings"
 )
 
 var (

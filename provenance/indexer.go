@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/floodmark/floodmark/internal/postings"
-	"github.com/floodmark/floodmark/internal/tokens"
+	"github.com/floodmark/floodmark/internal/ledger/postings"
+	"github.com/floodmark/floodmark/internal/ledger/tokens"
 )
 
 // An Indexer makes the postings of one text after the other and reuses its memory. It is not safe

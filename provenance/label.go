@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/tokens"
+	"github.com/floodmark/floodmark/internal/ledger/tokens"
 )
 
 // labelMark is the first byte of what is hashed for a labelled value.

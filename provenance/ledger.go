@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/believed"
-	"github.com/floodmark/floodmark/internal/packed"
+	"github.com/floodmark/floodmark/internal/ledger/believed"
+	"github.com/floodmark/floodmark/internal/ledger/packed"
 )
 
 // MaxSources bounds the sources of one session. A loop that runs day and night

@@ -3,8 +3,8 @@ package provenance
 import (
 	"testing"
 
-	"github.com/floodmark/floodmark/internal/postings"
-	"github.com/floodmark/floodmark/internal/tokens"
+	"github.com/floodmark/floodmark/internal/ledger/postings"
+	"github.com/floodmark/floodmark/internal/ledger/tokens"
 )
 
 // The limits that other packages and readers count on.

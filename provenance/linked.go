@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/tokens"
+	"github.com/floodmark/floodmark/internal/ledger/tokens"
 )
 
 // linkMark is the first byte of what is hashed for a link in a record.

@@ -4,8 +4,8 @@ import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/postings"
-	"github.com/floodmark/floodmark/internal/tokens"
+	"github.com/floodmark/floodmark/internal/ledger/postings"
+	"github.com/floodmark/floodmark/internal/ledger/tokens"
 )
 
 // The first byte of what is hashed for a field, a record or an extreme. No token begins with it.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/language"
-	"github.com/floodmark/floodmark/internal/postings"
+	"github.com/floodmark/floodmark/internal/ledger/postings"
+	"github.com/floodmark/floodmark/internal/text/language"
 )
 
 // library is a tracer over contents, the first of which is node 1.

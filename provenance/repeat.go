@@ -2,7 +2,7 @@ package provenance
 
 import (
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/tokens"
+	"github.com/floodmark/floodmark/internal/ledger/tokens"
 )
 
 // A Repeat is a piece of a text that was seen before: a run of words, a name, a link, an address or

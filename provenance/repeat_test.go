@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/postings"
+	"github.com/floodmark/floodmark/internal/ledger/postings"
 )
 
 // What an answer repeats: pieces as «words: text (trust node)», names with a

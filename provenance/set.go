@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/packed"
+	"github.com/floodmark/floodmark/internal/ledger/packed"
 )
 
 // MaxSet bounds the sources that a source set lists one by one. The rest are

@@ -2,7 +2,7 @@ package provenance
 
 import (
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/alike"
+	"github.com/floodmark/floodmark/internal/ledger/alike"
 )
 
 // Stands returns a byte for each source: its trust, and [alike.Dead] if it is dead.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/meaning"
+	"github.com/floodmark/floodmark/internal/text/meaning"
 	"github.com/floodmark/floodmark/provenance"
 )
 

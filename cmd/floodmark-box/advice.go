@@ -10,7 +10,7 @@ import (
 	"unicode"
 
 	"github.com/floodmark/floodmark/internal/box"
-	"github.com/floodmark/floodmark/internal/boxticket"
+	"github.com/floodmark/floodmark/internal/box/boxticket"
 )
 
 // maxNamed is how many paths or hosts one line names.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark/internal/box"
-	"github.com/floodmark/floodmark/internal/boxticket"
+	"github.com/floodmark/floodmark/internal/box/boxticket"
 )
 
 func TestAdvice(t *testing.T) {

@@ -1,5 +1,5 @@
 // Command floodmark-box runs one command in a box: see internal/box. It takes the rules of the box
-// only from a ticket that the monitor wrote: see internal/boxticket.
+// only from a ticket that the monitor wrote: see internal/box/boxticket.
 //
 //	floodmark-box --ticket NAME -- COMMAND [ARGUMENT…]
 //
@@ -19,8 +19,8 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark/internal/box"
-	"github.com/floodmark/floodmark/internal/boxticket"
-	"github.com/floodmark/floodmark/internal/boxwrites"
+	"github.com/floodmark/floodmark/internal/box/boxticket"
+	"github.com/floodmark/floodmark/internal/box/boxwrites"
 )
 
 func main() {

@@ -8,7 +8,7 @@ package main
 import (
 	"os"
 
-	"github.com/floodmark/floodmark/internal/hookrun"
+	"github.com/floodmark/floodmark/internal/agents/hookrun"
 )
 
 func main() {

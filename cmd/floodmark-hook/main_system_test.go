@@ -33,7 +33,7 @@ func TestThinProgramStaysThin(t *testing.T) {
 	t.Parallel()
 	links(t, "../floodmark-box") // it is started before every command
 	const module = "github.com/floodmark/floodmark/"
-	ours := []string{module + "internal/hookframe", module + "internal/hookrun", module + "cmd/floodmark-hook"}
+	ours := []string{module + "internal/agents/hookframe", module + "internal/agents/hookrun", module + "cmd/floodmark-hook"}
 	for _, dep := range links(t, ".") {
 		if strings.Contains(strings.SplitN(dep, "/", 2)[0], ".") && !slices.Contains(ours, dep) {
 			t.Errorf("it imports %s", dep)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/floodmark/floodmark/internal/telegram/bottest"
+	"github.com/floodmark/floodmark/internal/ask/telegram/bottest"
 )
 
 type botKey struct{}

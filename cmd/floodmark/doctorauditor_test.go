@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 )
 
 // The auditor is asked about two made-up calls, and the finding depends on both answers.

@@ -21,10 +21,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/daemon"
-	"github.com/floodmark/floodmark/internal/machines"
-	"github.com/floodmark/floodmark/internal/people/oidctest"
+	"github.com/floodmark/floodmark/internal/fleet/machines"
+	"github.com/floodmark/floodmark/internal/fleet/people/oidctest"
+	"github.com/floodmark/floodmark/internal/service/daemon"
+	"github.com/floodmark/floodmark/internal/setup/config"
 )
 
 type fleetKey struct{}

@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/internal/agents/hookframe"
 )
 
 // framesMain asks as an agent's hook program does. Each line of a file has the agent, its event and

@@ -3,9 +3,9 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/floodmark/floodmark/internal/agents/hookrun"
 	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/cli/asking"
-	"github.com/floodmark/floodmark/internal/hookrun"
 )
 
 // newHook is the command «floodmark dev hook». It does by hand what floodmark-hook does.

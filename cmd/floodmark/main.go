@@ -16,7 +16,7 @@ import (
 
 	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/cli/setup"
-	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/setup/config"
 )
 
 // version is set by the linker for a release; empty otherwise.

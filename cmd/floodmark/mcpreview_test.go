@@ -7,9 +7,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/linetext"
-	"github.com/floodmark/floodmark/internal/mcppins"
+	"github.com/floodmark/floodmark/internal/mcp/mcppins"
+	"github.com/floodmark/floodmark/internal/setup/config"
+	"github.com/floodmark/floodmark/internal/text/linetext"
 )
 
 // pins adds the tools of a server to the pins below DIR. Each line of a file is one tool.

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 )
 
 var newcomerRoot = flag.String("newcomer", "", "a fresh system with pi, Codex and the .deb, as .ci/newcomer makes it; without it nobody is new")

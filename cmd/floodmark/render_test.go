@@ -15,8 +15,8 @@ import (
 	"github.com/floodmark/floodmark/internal/cli/fleetcli"
 	"github.com/floodmark/floodmark/internal/cli/records"
 	"github.com/floodmark/floodmark/internal/cli/setup"
-	"github.com/floodmark/floodmark/internal/httpapi"
-	"github.com/floodmark/floodmark/internal/protect"
+	"github.com/floodmark/floodmark/internal/service/httpapi"
+	"github.com/floodmark/floodmark/internal/setup/protect"
 	"github.com/floodmark/floodmark/wire"
 )
 

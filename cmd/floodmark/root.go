@@ -18,7 +18,7 @@ import (
 	"github.com/floodmark/floodmark/internal/cli/records"
 	"github.com/floodmark/floodmark/internal/cli/rules"
 	"github.com/floodmark/floodmark/internal/cli/setup"
-	"github.com/floodmark/floodmark/internal/spelling"
+	"github.com/floodmark/floodmark/internal/text/spelling"
 )
 
 // run runs one command line and returns its exit code. A panic is a bug of ours; it is reported as

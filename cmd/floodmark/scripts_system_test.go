@@ -16,9 +16,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/floodmark/floodmark/internal/ask/telegram/bottest"
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/people/oidctest"
-	"github.com/floodmark/floodmark/internal/telegram/bottest"
+	"github.com/floodmark/floodmark/internal/fleet/people/oidctest"
 )
 
 var update = flag.Bool("update", false, "rewrite the pages and scripts that are generated")

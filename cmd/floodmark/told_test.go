@@ -15,7 +15,7 @@ import (
 
 	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/cli/setup"
-	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/service/httpapi"
 	"github.com/floodmark/floodmark/wire"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/agents"
-	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/internal/agents/hookframe"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/monitor"

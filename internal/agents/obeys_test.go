@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/internal/agents/hookframe"
 )
 
 // geminiLets reports whether Gemini CLI continues. Any status but 0 and 1 with text is a denial.

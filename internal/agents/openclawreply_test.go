@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/agents"
-	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/internal/agents/hookframe"
 )
 
 // changed returns a captured message with some fields changed.

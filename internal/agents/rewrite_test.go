@@ -15,7 +15,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/agents"
-	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/internal/agents/hookframe"
 )
 
 // boxed returns a reply that lets another command run.

@@ -2,7 +2,7 @@ package agents
 
 import (
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/internal/agents/hookframe"
 )
 
 // The answers that a shim inside an agent carries out literally. Every approval is explicit, so

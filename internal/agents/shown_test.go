@@ -16,7 +16,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/agents"
-	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/internal/agents/hookframe"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
 )

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/floodmark/floodmark/internal/boxhole"
+	"github.com/floodmark/floodmark/internal/box/boxhole"
 )
 
 // The descriptors that the outer process passes in, besides the standard streams.

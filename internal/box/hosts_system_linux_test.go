@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/floodmark/floodmark/internal/boxticket"
+	"github.com/floodmark/floodmark/internal/box/boxticket"
 )
 
 // granted tries a box that may reach two hosts, of which one name means the loopback, in a network

@@ -20,10 +20,10 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark/internal/box"
-	"github.com/floodmark/floodmark/internal/lockfile"
-	"github.com/floodmark/floodmark/internal/mirror"
-	"github.com/floodmark/floodmark/internal/mirrorfetch"
-	"github.com/floodmark/floodmark/internal/mirrorfetch/registrytest"
+	"github.com/floodmark/floodmark/internal/box/mirror"
+	"github.com/floodmark/floodmark/internal/box/mirrorfetch"
+	"github.com/floodmark/floodmark/internal/box/mirrorfetch/registrytest"
+	"github.com/floodmark/floodmark/internal/format/lockfile"
 )
 
 // A market serves the packages of the tests from the caches of this machine, by the protocols of

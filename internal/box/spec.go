@@ -9,8 +9,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/floodmark/floodmark/internal/boxhole"
-	"github.com/floodmark/floodmark/internal/boxwrites"
+	"github.com/floodmark/floodmark/internal/box/boxhole"
+	"github.com/floodmark/floodmark/internal/box/boxwrites"
 )
 
 // A Spec says what one box shows and keeps. It comes from the monitor, never from a command line or

@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark/internal/box"
-	"github.com/floodmark/floodmark/internal/boxticket"
+	"github.com/floodmark/floodmark/internal/box/boxticket"
 )
 
 // programs start commands by floodmark-box, with tickets as a monitor writes them.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark/internal/box"
-	"github.com/floodmark/floodmark/internal/undo"
+	"github.com/floodmark/floodmark/internal/project/undo"
 )
 
 // destructive returns commands that a person might want to undo.

@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/floodmark/floodmark/internal/boxwrites"
-	"github.com/floodmark/floodmark/internal/undo"
+	"github.com/floodmark/floodmark/internal/box/boxwrites"
+	"github.com/floodmark/floodmark/internal/project/undo"
 )
 
 var (

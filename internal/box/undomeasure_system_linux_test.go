@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/floodmark/floodmark/internal/boxwrites"
-	"github.com/floodmark/floodmark/internal/undo"
+	"github.com/floodmark/floodmark/internal/box/boxwrites"
+	"github.com/floodmark/floodmark/internal/project/undo"
 )
 
 var measured = flag.Bool("undo-measure", false, "measure moving in 10, 1,000 and 100,000 files and a build folder of 2 GB")

@@ -9,8 +9,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/floodmark/floodmark/internal/boxhole"
-	"github.com/floodmark/floodmark/internal/mirror"
+	"github.com/floodmark/floodmark/internal/box/boxhole"
+	"github.com/floodmark/floodmark/internal/box/mirror"
 )
 
 // A way connects the proxy inside a box with the hosts that were granted. The listener is made

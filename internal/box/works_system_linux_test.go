@@ -14,8 +14,8 @@ import (
 
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/box"
-	"github.com/floodmark/floodmark/internal/boxspec"
-	"github.com/floodmark/floodmark/internal/workspace"
+	"github.com/floodmark/floodmark/internal/box/boxspec"
+	"github.com/floodmark/floodmark/internal/project/workspace"
 )
 
 // works plays every row of the page, and checks that what the page says of a box is what happens in

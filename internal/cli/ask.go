@@ -18,8 +18,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/floodmark/floodmark/client"
-	"github.com/floodmark/floodmark/internal/linetext"
-	"github.com/floodmark/floodmark/internal/people"
+	"github.com/floodmark/floodmark/internal/fleet/people"
+	"github.com/floodmark/floodmark/internal/text/linetext"
 	"github.com/floodmark/floodmark/wire"
 )
 

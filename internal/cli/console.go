@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/internal/linetext"
+	"github.com/floodmark/floodmark/internal/text/linetext"
 )
 
 // A Console is all that a command sees of the outside: streams, the environment, the folder it was

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/client"
+	"github.com/floodmark/floodmark/internal/fleet/people"
 	"github.com/floodmark/floodmark/internal/outward"
-	"github.com/floodmark/floodmark/internal/people"
 )
 
 // AddFleet gives a command the flag --fleet, which asks a fleet instead of this machine's monitor.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/internal/spelling"
-	"github.com/floodmark/floodmark/internal/toolbook"
+	"github.com/floodmark/floodmark/internal/reports/toolbook"
+	"github.com/floodmark/floodmark/internal/text/spelling"
 )
 
 // Known lists the agents and servers whose tools are in a catalog, in the catalog's order.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/floodmark/floodmark/internal/linetext"
+	"github.com/floodmark/floodmark/internal/text/linetext"
 )
 
 // A Choice is a flag that takes one of a few words.

@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/linetext"
+	"github.com/floodmark/floodmark/internal/text/linetext"
 	"github.com/floodmark/floodmark/wire"
 )
 

@@ -8,7 +8,7 @@ import (
 	"net/netip"
 	"syscall"
 
-	"github.com/floodmark/floodmark/internal/address"
+	"github.com/floodmark/floodmark/internal/text/address"
 )
 
 // ErrNotPublic says that a host which the owner did not name has an address of this machine or of a

@@ -7,9 +7,9 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/meaning"
-	"github.com/floodmark/floodmark/internal/redact"
-	"github.com/floodmark/floodmark/internal/tokens"
+	"github.com/floodmark/floodmark/internal/ledger/tokens"
+	"github.com/floodmark/floodmark/internal/secret/redact"
+	"github.com/floodmark/floodmark/internal/text/meaning"
 	"github.com/floodmark/floodmark/provenance"
 )
 

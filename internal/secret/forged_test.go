@@ -3,7 +3,7 @@ package secret
 import (
 	"testing"
 
-	"github.com/floodmark/floodmark/internal/redact"
+	"github.com/floodmark/floodmark/internal/secret/redact"
 )
 
 // A host is never hidden, whatever it looks like, since it says where the call goes. A

@@ -15,7 +15,7 @@ import (
 	"sync"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/redact"
+	"github.com/floodmark/floodmark/internal/secret/redact"
 )
 
 // Rules tell secrets from other text. They never change and are safe for use by many

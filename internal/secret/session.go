@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/redact"
+	"github.com/floodmark/floodmark/internal/secret/redact"
 	"github.com/floodmark/floodmark/provenance"
 )
 

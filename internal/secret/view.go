@@ -12,8 +12,8 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/filenames"
-	"github.com/floodmark/floodmark/internal/redact"
+	"github.com/floodmark/floodmark/internal/secret/redact"
+	"github.com/floodmark/floodmark/internal/text/filenames"
 	"github.com/floodmark/floodmark/verify"
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/leftover"
+	"github.com/floodmark/floodmark/internal/project/leftover"
 	"github.com/floodmark/floodmark/kernel"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/floodmark/floodmark/internal/spelling"
+	"github.com/floodmark/floodmark/internal/text/spelling"
 )
 
 // A form says how a verb is written, with an example.

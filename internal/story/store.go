@@ -8,9 +8,9 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/internal/boxgit"
-	"github.com/floodmark/floodmark/internal/looks"
-	"github.com/floodmark/floodmark/internal/redact"
+	"github.com/floodmark/floodmark/internal/box/boxgit"
+	"github.com/floodmark/floodmark/internal/secret/redact"
+	"github.com/floodmark/floodmark/internal/shell/looks"
 	"github.com/floodmark/floodmark/kernel"
 )
 

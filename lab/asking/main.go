@@ -39,7 +39,7 @@ type run struct {
 func runs() []run {
 	return []run{
 		{
-			shows: "no byte of tool output or agent text reaches the auditor", pack: "./internal/auditor", tests: "^TestCanaries$", args: []string{"-sessions", "10000"},
+			shows: "no byte of tool output or agent text reaches the auditor", pack: "./internal/ask/auditor", tests: "^TestCanaries$", args: []string{"-sessions", "10000"},
 			figures: `(?P<sessions>\d+) sessions, (?P<ownerMessages>\d+) owner messages, (?P<canaries>\d+) canaries, (?P<requestsOnTheWire>\d+) requests`,
 		},
 		{
@@ -59,10 +59,10 @@ func runs() []run {
 			figures: `(?P<wrongCodes>\d+) wrong codes: (?P<counted>\d+) counted, (?P<voided>\d+) question voided, (?P<incidents>\d+) incident`,
 		},
 		{shows: "codes are compared in one place, in constant time", pack: "./approval", tests: "^(TestCodesAreComparedInOnePlace|TestComparisonsAreFound)$"},
-		{shows: "failMode x failure: webhook", pack: "./internal/webhook", tests: "^TestFailureMatrix$", cells: 18},
-		{shows: "failMode x failure: auditor", pack: "./internal/auditor", tests: "^TestFailureMatrix$", cells: 54},
-		{shows: "failMode x failure: Telegram, through the daemon", pack: "./internal/daemon", tests: "^TestThePhonesFailures$", cells: 18},
-		{shows: "every failure of Telegram is readable", pack: "./internal/telegram", tests: "^(TestTheGatesFailures|TestTheGateWithoutAServer|TestEveryFailureIsReadable|TestNobodyThere)$", cells: 18},
+		{shows: "failMode x failure: webhook", pack: "./internal/ask/webhook", tests: "^TestFailureMatrix$", cells: 18},
+		{shows: "failMode x failure: auditor", pack: "./internal/ask/auditor", tests: "^TestFailureMatrix$", cells: 54},
+		{shows: "failMode x failure: Telegram, through the daemon", pack: "./internal/service/daemon", tests: "^TestThePhonesFailures$", cells: 18},
+		{shows: "every failure of Telegram is readable", pack: "./internal/ask/telegram", tests: "^(TestTheGatesFailures|TestTheGateWithoutAServer|TestEveryFailureIsReadable|TestNobodyThere)$", cells: 18},
 		{
 			shows: "a thousand questions are asked again", pack: "./monitor", tests: "^TestOpenQuestionsAreAskedAgain$", args: []string{"-full"},
 			figures: `(?P<asked>\d+) questions asked again in`,

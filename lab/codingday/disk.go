@@ -7,7 +7,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/internal/redact"
+	"github.com/floodmark/floodmark/internal/secret/redact"
 	"github.com/floodmark/floodmark/kernel"
 )
 

@@ -20,9 +20,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/tape"
-	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/internal/setup/config"
+	"github.com/floodmark/floodmark/internal/story/tape"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 )
 
 var (

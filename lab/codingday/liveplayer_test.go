@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"mvdan.cc/sh/v3/syntax"
 
-	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 )
 
 // A player is a model that says what a task says. After a refusal it tries the other ways

@@ -13,7 +13,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/internal/agents/hookframe"
 )
 
 //go:embed testdata/traces/*.gz

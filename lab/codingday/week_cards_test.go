@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark/approval"
-	"github.com/floodmark/floodmark/internal/cardscreen"
-	"github.com/floodmark/floodmark/internal/tape"
+	"github.com/floodmark/floodmark/internal/ask/cardscreen"
+	"github.com/floodmark/floodmark/internal/story/tape"
 	"github.com/floodmark/floodmark/wire"
 )
 

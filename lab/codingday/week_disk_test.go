@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/tape"
+	"github.com/floodmark/floodmark/internal/story/tape"
 	"github.com/floodmark/floodmark/kernel"
 )
 

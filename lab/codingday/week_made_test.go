@@ -11,7 +11,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/tape"
+	"github.com/floodmark/floodmark/internal/story/tape"
 	"github.com/floodmark/floodmark/kernel"
 )
 

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/floodmark/floodmark/internal/tape"
-	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/internal/story/tape"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 )
 
 var (

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/floodmark/floodmark/internal/tape"
+	"github.com/floodmark/floodmark/internal/story/tape"
 )
 
 var (

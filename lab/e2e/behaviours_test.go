@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark/internal/agents"
-	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 )
 
 // calls makes the model call the shell with one command after another, and then end. before, unless

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/prove"
+	"github.com/floodmark/floodmark/internal/setup/config"
+	"github.com/floodmark/floodmark/internal/setup/prove"
 )
 
 var boxProgram = flag.String("box", "", "the built floodmark-box; without it each test builds it")

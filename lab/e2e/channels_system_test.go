@@ -25,7 +25,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/agents"
-	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/policy"
 )

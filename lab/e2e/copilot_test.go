@@ -3,7 +3,7 @@ package e2e
 import (
 	"path/filepath"
 
-	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 )
 
 const copilotVersion = "1.0.102"

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/floodmark/floodmark/internal/mcppins"
-	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/internal/mcp/mcppins"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 )
 
 var serveHub = flag.Bool("hub", false, "the server of tools offers those of a hub for code")

@@ -1,6 +1,6 @@
 package e2e
 
-import "github.com/floodmark/floodmark/internal/testmodel"
+import "github.com/floodmark/floodmark/internal/story/testmodel"
 
 const geminiVersion = "0.61.0"
 

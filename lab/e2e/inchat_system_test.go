@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 )
 
 // openclawAsksInTheChat runs OpenClaw, which asks in the chat if it is configured to. Only the

@@ -14,12 +14,12 @@ import (
 	"golang.org/x/tools/txtar"
 	_ "modernc.org/sqlite" // agents keep transcripts in such files
 
-	"github.com/floodmark/floodmark/internal/transcript"
+	"github.com/floodmark/floodmark/internal/agents/transcript"
 	"github.com/floodmark/floodmark/journal"
 )
 
 // keep writes down the agent's transcript and what the journal knows of it, anonymized, for the
-// tests of internal/transcript.
+// tests of internal/agents/transcript.
 func (w *world) keep(agent, scene string) {
 	w.t.Helper()
 	files, _, err := transcript.Find(agent, transcript.Folders{Home: w.home}, time.Time{})

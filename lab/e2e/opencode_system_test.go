@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 )
 
 const opencodeVersion = "1.18.33"

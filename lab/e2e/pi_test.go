@@ -3,7 +3,7 @@ package e2e
 import (
 	"testing"
 
-	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 )
 
 func piAgent() agent {

@@ -7,13 +7,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/floodmark/floodmark/internal/protect"
+	"github.com/floodmark/floodmark/internal/setup/protect"
 )
 
 // What «floodmark protect» writes is enough: the agents find it, trust it, and the attack is
 // stopped. After «floodmark unprotect» nothing of ours is left, even if the agent itself wrote to
 // its settings. That the attack works without us is tested by the behaviour «off», and that files
-// are restored byte for byte in internal/protect.
+// are restored byte for byte in internal/setup/protect.
 func TestProtectIsEnough(t *testing.T) {
 	for _, a := range agentsHere() {
 		t.Run(a.name, func(t *testing.T) {

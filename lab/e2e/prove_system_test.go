@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/floodmark/floodmark/internal/protect"
-	"github.com/floodmark/floodmark/internal/prove"
+	"github.com/floodmark/floodmark/internal/setup/protect"
+	"github.com/floodmark/floodmark/internal/setup/prove"
 )
 
 // «floodmark prove» starts the real agent and leaves nothing in its home.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/floodmark/floodmark/internal/mcppins"
-	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/internal/mcp/mcppins"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 )
 
 // Real agents without our hooks, whose servers are behind the gateway, read a poisoned resource. It

@@ -20,7 +20,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/agents"
-	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/internal/agents/hookframe"
 )
 
 // answers are the results of a shim for one event of each kind.

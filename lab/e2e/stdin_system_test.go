@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 )
 
 // typing makes Codex open a shell and then type a command into it, which is reported to no hook. It

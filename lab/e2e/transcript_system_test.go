@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/testmodel"
-	"github.com/floodmark/floodmark/internal/transcript"
+	"github.com/floodmark/floodmark/internal/agents/transcript"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 	"github.com/floodmark/floodmark/journal"
 )
 

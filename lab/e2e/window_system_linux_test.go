@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 )
 
 // TestAskingInTheWindow tests questions in each agent's own window, with the real agents at a

@@ -23,8 +23,8 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
-	"github.com/floodmark/floodmark/internal/hookframe"
-	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/internal/agents/hookframe"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
 )

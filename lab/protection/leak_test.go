@@ -68,7 +68,7 @@ func ruleSources(t *testing.T) map[string]string {
 	t.Helper()
 	sources := map[string]string{}
 	root := filepath.Join("..", "..")
-	for _, dir := range []string{"catalog", "policy", "provenance", "intent", "report", "kernel", filepath.Join("internal", "tokens"), filepath.Join("internal", "language"), filepath.Join("internal", "secret"), filepath.Join("lab", "protection")} {
+	for _, dir := range []string{"catalog", "policy", "provenance", "intent", "report", "kernel", filepath.Join("internal", "ledger", "tokens"), filepath.Join("internal", "text", "language"), filepath.Join("internal", "secret"), filepath.Join("lab", "protection")} {
 		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, e fs.DirEntry, err error) error {
 			if err != nil {
 				return err

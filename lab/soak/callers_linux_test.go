@@ -18,7 +18,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/client"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/internal/agents/hookframe"
 )
 
 // A question is the sort of request that is sent.

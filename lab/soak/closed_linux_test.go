@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark/client"
-	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/setup/config"
 )
 
 // A trouble is something that is wrong, with what callers must be told.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/fleetcheck"
-	"github.com/floodmark/floodmark/internal/postgresjournal"
+	"github.com/floodmark/floodmark/internal/fleet/fleetcheck"
+	"github.com/floodmark/floodmark/internal/setup/config"
+	"github.com/floodmark/floodmark/internal/store/postgresjournal"
 )
 
 // checkVariable makes this program the checker: it reads clients' lines on standard input and

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/floodmark/floodmark/internal/fleetcheck"
+	"github.com/floodmark/floodmark/internal/fleet/fleetcheck"
 )
 
 // drillFigures are the figures of one drill.

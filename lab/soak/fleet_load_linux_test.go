@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/client"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/fleetcheck"
+	"github.com/floodmark/floodmark/internal/fleet/fleetcheck"
 )
 
 // fleetSessions is how many agents work at once.

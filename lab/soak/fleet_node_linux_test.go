@@ -23,9 +23,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/fleetcheck"
-	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/fleet/fleetcheck"
+	"github.com/floodmark/floodmark/internal/service/httpapi"
+	"github.com/floodmark/floodmark/internal/setup/config"
 )
 
 // A node runs the real program, again after each end, with proxies of its own to the databases.

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/sqlitejournal"
+	"github.com/floodmark/floodmark/internal/setup/config"
+	"github.com/floodmark/floodmark/internal/store/sqlitejournal"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -29,7 +29,7 @@ type point struct {
 	early bool
 }
 
-// points returns all points. The daemon's own are named in internal/daemon.
+// points returns all points. The daemon's own are named in internal/service/daemon.
 func points() []point {
 	return []point{
 		{name: sqlitejournal.InMigration, most: 1, early: true},

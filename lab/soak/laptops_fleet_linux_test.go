@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/bundle"
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/httpapi"
-	"github.com/floodmark/floodmark/internal/machines"
-	"github.com/floodmark/floodmark/internal/machines/machinestest"
-	"github.com/floodmark/floodmark/internal/postgresjournal"
-	"github.com/floodmark/floodmark/internal/sqlitejournal"
+	"github.com/floodmark/floodmark/internal/fleet/machines"
+	"github.com/floodmark/floodmark/internal/fleet/machines/machinestest"
+	"github.com/floodmark/floodmark/internal/rules/bundle"
+	"github.com/floodmark/floodmark/internal/service/httpapi"
+	"github.com/floodmark/floodmark/internal/setup/config"
+	"github.com/floodmark/floodmark/internal/store/postgresjournal"
+	"github.com/floodmark/floodmark/internal/store/sqlitejournal"
 	"github.com/floodmark/floodmark/journal"
 )
 

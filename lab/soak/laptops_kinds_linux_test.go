@@ -18,9 +18,9 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/client"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/fleetlink"
-	"github.com/floodmark/floodmark/internal/sqlitejournal"
+	"github.com/floodmark/floodmark/internal/fleet/fleetlink"
+	"github.com/floodmark/floodmark/internal/setup/config"
+	"github.com/floodmark/floodmark/internal/store/sqlitejournal"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/wire"
 )

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/floodmark/floodmark/internal/bundle"
-	"github.com/floodmark/floodmark/internal/machines"
-	"github.com/floodmark/floodmark/internal/machines/machinestest"
+	"github.com/floodmark/floodmark/internal/fleet/machines"
+	"github.com/floodmark/floodmark/internal/fleet/machines/machinestest"
+	"github.com/floodmark/floodmark/internal/rules/bundle"
 )
 
 // A laptopReport is the published report of a run.

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/mcppins"
+	"github.com/floodmark/floodmark/internal/mcp/mcppins"
+	"github.com/floodmark/floodmark/internal/setup/config"
 )
 
 // Many clients use the MCP gateway, with shared servers and with servers of their own, and servers

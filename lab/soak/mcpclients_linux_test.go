@@ -17,7 +17,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/setup/config"
 )
 
 // mcpCounts are the counts of a run. expected counts the errors that name a killed server.

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/setup/config"
 )
 
 const (

@@ -16,7 +16,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/postgresjournal"
+	"github.com/floodmark/floodmark/internal/store/postgresjournal"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/monitor"

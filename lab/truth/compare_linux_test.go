@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/shellscan"
+	"github.com/floodmark/floodmark/internal/shell/shellscan"
 )
 
 // anything reports whether a report covers every effect, because it says that the line was

@@ -26,7 +26,7 @@ func words() []string {
 
 // readCorpus reads a file of samples.
 func readCorpus(name string) ([]sample, error) {
-	f, err := os.Open(filepath.Join("../../internal/shellscan/testdata", name+".txt"))
+	f, err := os.Open(filepath.Join("../../internal/shell/shellscan/testdata", name+".txt"))
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func plain(text string) string { return strings.NewReplacer("⏎", "\n", "␍", 
 // gives a text instead: generated lines that contain it are known to be judged wrong. The list may
 // only get shorter.
 func readKnown() (map[string]bool, error) {
-	data, err := os.ReadFile("../../internal/shellscan/testdata/known.txt")
+	data, err := os.ReadFile("../../internal/shell/shellscan/testdata/known.txt")
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func (d disabling) find(file *ast.File, text []byte, at func(token.Pos) int) (fr
 
 // sources returns the scanner's own files without its tests.
 func sources() (map[string][]byte, error) {
-	names, err := filepath.Glob("../../internal/shellscan/*.go")
+	names, err := filepath.Glob("../../internal/shell/shellscan/*.go")
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ func switchable(rows []disabling) (map[string][]byte, error) {
 		edits[name] = append(edits[name], more...)
 	}
 	changed := map[string][]byte{
-		"../../internal/shellscan/disabled.go": []byte("package shellscan\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\nvar " + switchName +
+		"../../internal/shell/shellscan/disabled.go": []byte("package shellscan\n\nimport (\n\t\"os\"\n\t\"strconv\"\n)\n\nvar " + switchName +
 			" = func() int { n, _ := strconv.Atoi(os.Getenv(\"" + switchVariable + "\")); return n }()\n"),
 	}
 	for name, list := range edits {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/floodmark/floodmark/internal/shellscan"
+	"github.com/floodmark/floodmark/internal/shell/shellscan"
 )
 
 // someTrace is a trace as strace writes it, with interrupted calls, a child that appears before its

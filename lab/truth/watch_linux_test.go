@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/floodmark/floodmark/internal/shellscan"
+	"github.com/floodmark/floodmark/internal/shell/shellscan"
 )
 
 // An outcome is a sample and what it was seen doing.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/floodmark/floodmark/internal/spelling"
+	"github.com/floodmark/floodmark/internal/text/spelling"
 	"github.com/floodmark/floodmark/policy/policyfile"
 )
 

@@ -19,8 +19,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/spelling"
-	"github.com/floodmark/floodmark/internal/yamlplace"
+	"github.com/floodmark/floodmark/internal/format/yamlplace"
+	"github.com/floodmark/floodmark/internal/text/spelling"
 	"github.com/floodmark/floodmark/policy/policyfile"
 )
 

@@ -9,7 +9,7 @@ import (
 	"cel.dev/cel-go/common/types"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/alike"
+	"github.com/floodmark/floodmark/internal/ledger/alike"
 	"github.com/floodmark/floodmark/provenance"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/alike"
+	"github.com/floodmark/floodmark/internal/ledger/alike"
 )
 
 // A split is a condition about a source that is taken apart, so that it is evaluated for groups of

@@ -9,7 +9,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/floodmark/floodmark/internal/spelling"
+	"github.com/floodmark/floodmark/internal/text/spelling"
 )
 
 // Policy compares a policy with the shape that the language has in a scope, and notes every

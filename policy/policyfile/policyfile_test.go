@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/floodmark/floodmark/internal/spelling"
+	"github.com/floodmark/floodmark/internal/text/spelling"
 )
 
 func parsed(text string) (bool, string) {

@@ -54,7 +54,7 @@ func left(root, path string) error {
 		return err
 	}
 	_, other := os.Stat(filepath.Join(path, "go.mod"))
-	pure := []string{"wire", "kernel", "intent", "report", "catalog", "policy", "provenance", "approval", "audit", "hook", "internal/language", "internal/secret", "internal/shellscan", "internal/commandbook", "internal/knownnames", "internal/scripts"}
+	pure := []string{"wire", "kernel", "intent", "report", "catalog", "policy", "provenance", "approval", "audit", "hook", "internal/text/language", "internal/secret", "internal/shell/shellscan", "internal/shell/commandbook", "internal/shell/knownnames", "internal/shell/scripts"}
 	if other == nil || filepath.Base(path) == "testdata" || strings.HasPrefix(filepath.Base(path), ".") || slices.Contains(pure, filepath.ToSlash(rel)) {
 		return filepath.SkipDir
 	}

@@ -63,7 +63,7 @@ func run(ctx context.Context, file string) error {
 	}
 	others, err := licensed([]module{
 		{path: "the standard library of Go", dir: strings.TrimSpace(string(goRoot))},
-		{path: "rules that find secrets, of gitleaks", dir: filepath.Join(root, "internal", "redact")},
+		{path: "rules that find secrets, of gitleaks", dir: filepath.Join(root, "internal", "secret", "redact")},
 	})
 	if err != nil {
 		return err

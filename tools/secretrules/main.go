@@ -1,7 +1,7 @@
-// Secretrules writes the rules by which internal/redact finds secrets. They are gitleaks' rules
+// Secretrules writes the rules by which internal/secret/redact finds secrets. They are gitleaks' rules
 // (MIT) of one pinned release, changed only in form.
 //
-//	go -C tools run ./secretrules ../internal/redact
+//	go -C tools run ./secretrules ../internal/secret/redact
 //
 // It writes rules.json and gitleaks' licence.
 package main

@@ -31,7 +31,7 @@ type theirAllow struct {
 	Paths       []string `toml:"paths"`
 }
 
-// rule is one of our rules. internal/redact documents its fields.
+// rule is one of our rules. internal/secret/redact documents its fields.
 type rule struct {
 	ID       string              `json:"id"`
 	Keywords []string            `json:"keywords,omitempty"`

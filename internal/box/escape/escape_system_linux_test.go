@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/box/boxspec"
+	"github.com/floodmark/floodmark/internal/box/boxticket"
 	"github.com/floodmark/floodmark/internal/box/escape"
-	"github.com/floodmark/floodmark/internal/boxspec"
-	"github.com/floodmark/floodmark/internal/boxticket"
 )
 
 var (

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark/internal/box"
-	"github.com/floodmark/floodmark/internal/boxticket"
+	"github.com/floodmark/floodmark/internal/box/boxticket"
 )
 
 // An Enclosure returns the program that runs a shell command enclosed, given its home and project.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/floodmark/floodmark/internal/cardscreen"
+	"github.com/floodmark/floodmark/internal/ask/cardscreen"
 	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/cli/records"
-	"github.com/floodmark/floodmark/internal/linetext"
+	"github.com/floodmark/floodmark/internal/text/linetext"
 	"github.com/floodmark/floodmark/wire"
 )
 

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/address"
 	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/cli/records"
+	"github.com/floodmark/floodmark/internal/text/address"
 	"github.com/floodmark/floodmark/wire"
 )
 

@@ -12,7 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 
-	"github.com/floodmark/floodmark/internal/cardscreen"
+	"github.com/floodmark/floodmark/internal/ask/cardscreen"
 	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/wire"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/cli/records"
-	"github.com/floodmark/floodmark/internal/meaning"
+	"github.com/floodmark/floodmark/internal/text/meaning"
 	"github.com/floodmark/floodmark/wire"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/people"
+	"github.com/floodmark/floodmark/internal/fleet/people"
 	"github.com/floodmark/floodmark/wire"
 )
 

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/people"
-	"github.com/floodmark/floodmark/internal/people/oidctest"
+	"github.com/floodmark/floodmark/internal/fleet/people"
+	"github.com/floodmark/floodmark/internal/fleet/people/oidctest"
+	"github.com/floodmark/floodmark/internal/setup/config"
 )
 
 // A login that would be valid at another fleet is refused, because the operator of the second fleet

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark/internal/cli"
+	"github.com/floodmark/floodmark/internal/fleet/people"
 	"github.com/floodmark/floodmark/internal/outward"
-	"github.com/floodmark/floodmark/internal/people"
 )
 
 // authority reads the file with the authority that signed a fleet's certificate; an empty name

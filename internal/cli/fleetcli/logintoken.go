@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/people"
-	"github.com/floodmark/floodmark/internal/wholefile"
+	"github.com/floodmark/floodmark/internal/fleet/people"
+	"github.com/floodmark/floodmark/internal/store/wholefile"
 	"github.com/floodmark/floodmark/wire"
 )
 

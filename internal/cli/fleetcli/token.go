@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/service/httpapi"
+	"github.com/floodmark/floodmark/internal/setup/config"
 )
 
 // NewToken is the command «floodmark fleet token».

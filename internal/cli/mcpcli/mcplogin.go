@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/mcplogin"
-	"github.com/floodmark/floodmark/internal/mcpservice"
+	"github.com/floodmark/floodmark/internal/mcp/mcplogin"
+	"github.com/floodmark/floodmark/internal/mcp/mcpservice"
+	"github.com/floodmark/floodmark/internal/setup/config"
 	"github.com/floodmark/floodmark/wire"
 )
 

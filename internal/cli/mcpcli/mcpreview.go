@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/linetext"
-	"github.com/floodmark/floodmark/internal/mcppins"
+	"github.com/floodmark/floodmark/internal/mcp/mcppins"
+	"github.com/floodmark/floodmark/internal/text/linetext"
 )
 
 // A reviewing contains the flags of «mcp review».

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/linetext"
-	"github.com/floodmark/floodmark/internal/mcppins"
+	"github.com/floodmark/floodmark/internal/mcp/mcppins"
+	"github.com/floodmark/floodmark/internal/text/linetext"
 )
 
 // maxReviewLines bounds a definition that is shown with others. A definition that is named alone is

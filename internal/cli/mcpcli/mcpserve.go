@@ -12,13 +12,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/client"
+	"github.com/floodmark/floodmark/internal/agents/hookrun"
 	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/cli/fleetcli"
-	"github.com/floodmark/floodmark/internal/heap"
-	"github.com/floodmark/floodmark/internal/hookrun"
-	"github.com/floodmark/floodmark/internal/httpapi"
-	"github.com/floodmark/floodmark/internal/mcplogin"
-	"github.com/floodmark/floodmark/internal/mcpservice"
+	"github.com/floodmark/floodmark/internal/mcp/mcplogin"
+	"github.com/floodmark/floodmark/internal/mcp/mcpservice"
+	"github.com/floodmark/floodmark/internal/service/heap"
+	"github.com/floodmark/floodmark/internal/service/httpapi"
 )
 
 type mcpServeFlags struct {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/httpapi"
+	"github.com/floodmark/floodmark/internal/service/httpapi"
 )
 
 // Clients of the gateway are agents, so the gateway accepts only agents' tokens. An owner's token

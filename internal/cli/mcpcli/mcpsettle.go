@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/mcppins"
+	"github.com/floodmark/floodmark/internal/mcp/mcppins"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
 )

@@ -18,12 +18,12 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/client"
+	"github.com/floodmark/floodmark/internal/agents/hookrun"
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/heap"
-	"github.com/floodmark/floodmark/internal/hookrun"
-	"github.com/floodmark/floodmark/internal/mcpgateway"
-	"github.com/floodmark/floodmark/internal/mcppins"
-	"github.com/floodmark/floodmark/internal/mcpstdio"
+	"github.com/floodmark/floodmark/internal/mcp/mcpgateway"
+	"github.com/floodmark/floodmark/internal/mcp/mcppins"
+	"github.com/floodmark/floodmark/internal/mcp/mcpstdio"
+	"github.com/floodmark/floodmark/internal/service/heap"
 )
 
 // maxServerName bounds the name of a server. Clients' settings have shorter ones.

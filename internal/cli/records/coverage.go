@@ -11,9 +11,9 @@ import (
 	"connectrpc.com/connect"
 	"github.com/spf13/cobra"
 
+	"github.com/floodmark/floodmark/internal/agents/transcript"
 	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/factjson"
-	"github.com/floodmark/floodmark/internal/transcript"
 	"github.com/floodmark/floodmark/wire"
 )
 

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/postgresjournal"
+	"github.com/floodmark/floodmark/internal/store/postgresjournal"
 	"github.com/floodmark/floodmark/wire"
 )
 

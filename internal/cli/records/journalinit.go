@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/postgres"
-	"github.com/floodmark/floodmark/internal/postgresjournal"
+	"github.com/floodmark/floodmark/internal/setup/config"
+	"github.com/floodmark/floodmark/internal/store/postgres"
+	"github.com/floodmark/floodmark/internal/store/postgresjournal"
 )
 
 type initFlags struct {

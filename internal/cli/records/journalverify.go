@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/sqlitejournal"
-	"github.com/floodmark/floodmark/internal/witness"
+	"github.com/floodmark/floodmark/internal/setup/config"
+	"github.com/floodmark/floodmark/internal/store/sqlitejournal"
+	"github.com/floodmark/floodmark/internal/store/witness"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/wire"
 )

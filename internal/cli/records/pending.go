@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/floodmark/floodmark/internal/cardscreen"
+	"github.com/floodmark/floodmark/internal/ask/cardscreen"
 	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/wire"
 )

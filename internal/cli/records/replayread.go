@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/factjson"
-	"github.com/floodmark/floodmark/internal/tally"
+	"github.com/floodmark/floodmark/internal/reports/tally"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/wire"
 )

@@ -12,8 +12,8 @@ import (
 
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/linetext"
-	"github.com/floodmark/floodmark/internal/tally"
+	"github.com/floodmark/floodmark/internal/reports/tally"
+	"github.com/floodmark/floodmark/internal/text/linetext"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/policy"

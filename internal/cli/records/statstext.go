@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/tally"
+	"github.com/floodmark/floodmark/internal/reports/tally"
 )
 
 func newReport(c *cli.Console) *cobra.Command {

@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/cli/records"
-	"github.com/floodmark/floodmark/internal/toolbook"
+	"github.com/floodmark/floodmark/internal/reports/toolbook"
 )
 
 func newCatalog(c *cli.Console) *cobra.Command {

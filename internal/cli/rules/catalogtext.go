@@ -8,8 +8,8 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/meaning"
-	"github.com/floodmark/floodmark/internal/toolbook"
+	"github.com/floodmark/floodmark/internal/reports/toolbook"
+	"github.com/floodmark/floodmark/internal/text/meaning"
 )
 
 // An ownerCard is one line of the list of agents and servers.

@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/meaning"
-	"github.com/floodmark/floodmark/internal/whatif"
+	"github.com/floodmark/floodmark/internal/rules/whatif"
+	"github.com/floodmark/floodmark/internal/text/meaning"
 )
 
 // An explanation is the answer for people. names are searched for names similar to an unknown one.

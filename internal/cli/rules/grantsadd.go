@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/cli/asking"
 	"github.com/floodmark/floodmark/internal/cli/records"
-	"github.com/floodmark/floodmark/internal/tally"
+	"github.com/floodmark/floodmark/internal/reports/tally"
 	"github.com/floodmark/floodmark/policy"
 )
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/tally"
+	"github.com/floodmark/floodmark/internal/reports/tally"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/policy"
 )

@@ -11,8 +11,8 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/linetext"
-	"github.com/floodmark/floodmark/internal/sarif"
+	"github.com/floodmark/floodmark/internal/format/sarif"
+	"github.com/floodmark/floodmark/internal/text/linetext"
 	"github.com/floodmark/floodmark/policy"
 )
 

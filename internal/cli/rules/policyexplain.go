@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/whatif"
+	"github.com/floodmark/floodmark/internal/rules/whatif"
+	"github.com/floodmark/floodmark/internal/setup/config"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/policy"
 )

@@ -9,7 +9,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/oldconfig"
+	"github.com/floodmark/floodmark/internal/rules/oldconfig"
 )
 
 func newPolicyImport(c *cli.Console) *cobra.Command {

@@ -8,8 +8,8 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/spelling"
-	"github.com/floodmark/floodmark/internal/toolbook"
+	"github.com/floodmark/floodmark/internal/reports/toolbook"
+	"github.com/floodmark/floodmark/internal/text/spelling"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/policy/policyfile"
 )

@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/linetext"
 	"github.com/floodmark/floodmark/internal/story"
+	"github.com/floodmark/floodmark/internal/text/linetext"
 )
 
 // storyEnd is the extension of stories. storyDir is the folder in which they are searched first.

@@ -11,8 +11,8 @@ import (
 
 	"github.com/floodmark/floodmark/integrations"
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/protect"
-	"github.com/floodmark/floodmark/internal/prove"
+	"github.com/floodmark/floodmark/internal/setup/protect"
+	"github.com/floodmark/floodmark/internal/setup/prove"
 	"github.com/floodmark/floodmark/wire"
 )
 

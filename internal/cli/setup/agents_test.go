@@ -7,8 +7,8 @@ import (
 
 	"github.com/floodmark/floodmark/integrations"
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/protect"
-	"github.com/floodmark/floodmark/internal/prove"
+	"github.com/floodmark/floodmark/internal/setup/protect"
+	"github.com/floodmark/floodmark/internal/setup/prove"
 )
 
 // What is covered was measured with one version, so there is a warning for other versions.

@@ -10,11 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/floodmark/floodmark/internal/agents/hookframe"
 	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/cli/mcpcli"
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/hookframe"
-	"github.com/floodmark/floodmark/internal/protect"
+	"github.com/floodmark/floodmark/internal/setup/config"
+	"github.com/floodmark/floodmark/internal/setup/protect"
 )
 
 // NewDoctor is the command «floodmark doctor».

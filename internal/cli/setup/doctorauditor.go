@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/setup/config"
 )
 
 func newDoctorAuditor(c *cli.Console) *cobra.Command {

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/agents/hookframe"
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/hookframe"
+	"github.com/floodmark/floodmark/internal/setup/config"
 	"github.com/floodmark/floodmark/wire"
 )
 

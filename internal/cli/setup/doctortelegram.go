@@ -11,9 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/floodmark/floodmark/internal/ask/telegram"
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/telegram"
+	"github.com/floodmark/floodmark/internal/setup/config"
 	"github.com/floodmark/floodmark/wire"
 )
 

@@ -9,9 +9,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/floodmark/floodmark/internal/ask/webhook"
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/webhook"
+	"github.com/floodmark/floodmark/internal/setup/config"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/verify"
 )

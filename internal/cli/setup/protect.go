@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/protect"
-	"github.com/floodmark/floodmark/internal/prove"
+	"github.com/floodmark/floodmark/internal/setup/protect"
+	"github.com/floodmark/floodmark/internal/setup/prove"
 	"github.com/floodmark/floodmark/wire"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/protect"
+	"github.com/floodmark/floodmark/internal/setup/protect"
 )
 
 // A serverReport is one MCP server of a client, for programs. Fields are only added.

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/linetext"
-	"github.com/floodmark/floodmark/internal/protect"
+	"github.com/floodmark/floodmark/internal/setup/protect"
+	"github.com/floodmark/floodmark/internal/text/linetext"
 )
 
 // A protectReport is the answer for programs. Fields are only added.

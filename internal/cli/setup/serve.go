@@ -14,10 +14,10 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/daemon"
-	"github.com/floodmark/floodmark/internal/heap"
-	"github.com/floodmark/floodmark/internal/prove"
+	"github.com/floodmark/floodmark/internal/service/daemon"
+	"github.com/floodmark/floodmark/internal/service/heap"
+	"github.com/floodmark/floodmark/internal/setup/config"
+	"github.com/floodmark/floodmark/internal/setup/prove"
 )
 
 // NewServe is the command «floodmark serve».

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/launch"
+	"github.com/floodmark/floodmark/internal/setup/launch"
 )
 
 // NewService is the command «floodmark dev service».

@@ -14,8 +14,8 @@ import (
 	"github.com/floodmark/floodmark/internal/cli/asking"
 	"github.com/floodmark/floodmark/internal/cli/fleetcli"
 	"github.com/floodmark/floodmark/internal/cli/mcpcli"
-	"github.com/floodmark/floodmark/internal/protect"
-	"github.com/floodmark/floodmark/internal/prove"
+	"github.com/floodmark/floodmark/internal/setup/protect"
+	"github.com/floodmark/floodmark/internal/setup/prove"
 	"github.com/floodmark/floodmark/wire"
 )
 

@@ -17,10 +17,10 @@ import (
 
 	"github.com/floodmark/floodmark/integrations"
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/launch"
-	"github.com/floodmark/floodmark/internal/linetext"
-	"github.com/floodmark/floodmark/internal/protect"
-	"github.com/floodmark/floodmark/internal/prove"
+	"github.com/floodmark/floodmark/internal/setup/launch"
+	"github.com/floodmark/floodmark/internal/setup/protect"
+	"github.com/floodmark/floodmark/internal/setup/prove"
+	"github.com/floodmark/floodmark/internal/text/linetext"
 )
 
 // NewUp is the command «floodmark up».

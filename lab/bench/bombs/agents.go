@@ -3,7 +3,7 @@ package main
 import (
 	"path/filepath"
 
-	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 )
 
 // An agent says how an agent is run once, without a person.
@@ -20,7 +20,7 @@ type agent struct {
 	before, after string
 }
 
-// agentNamed returns an agent by its name. internal/prove and lab/e2e run the agents in the same
+// agentNamed returns an agent by its name. internal/setup/prove and lab/e2e run the agents in the same
 // way.
 func agentNamed(name string) (agent, bool) {
 	const bin = "node_modules/.bin/"

@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 )
 
 // The bombs, as files of a project. Each one ends by itself after some seconds.

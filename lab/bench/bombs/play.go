@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 )
 
 // agentWithin is how long an agent's run may take before it is killed.

@@ -19,7 +19,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 )
 
 // A rig is the machine and everything that runs on it.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/internal/boxspec"
-	"github.com/floodmark/floodmark/internal/boxticket"
+	"github.com/floodmark/floodmark/internal/box/boxspec"
+	"github.com/floodmark/floodmark/internal/box/boxticket"
 	"github.com/floodmark/floodmark/lab/bench/figures"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/floodmark/floodmark/internal/postgresjournal"
+	"github.com/floodmark/floodmark/internal/store/postgresjournal"
 )
 
 // A pair is a PostgreSQL server with a synchronous replica, both on this machine.

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/sqlitejournal"
-	"github.com/floodmark/floodmark/internal/witness"
+	"github.com/floodmark/floodmark/internal/setup/config"
+	"github.com/floodmark/floodmark/internal/store/sqlitejournal"
+	"github.com/floodmark/floodmark/internal/store/witness"
 	"github.com/floodmark/floodmark/journal"
 )
 

@@ -20,8 +20,8 @@ import (
 
 	"github.com/floodmark/floodmark/client"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/config"
-	"github.com/floodmark/floodmark/internal/sqlitejournal"
+	"github.com/floodmark/floodmark/internal/setup/config"
+	"github.com/floodmark/floodmark/internal/store/sqlitejournal"
 	"github.com/floodmark/floodmark/monitor"
 )
 

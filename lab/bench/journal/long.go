@@ -15,7 +15,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/sqlitejournal"
+	"github.com/floodmark/floodmark/internal/store/sqlitejournal"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/provenance"
 )

@@ -24,7 +24,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/floodmark/floodmark/internal/heap"
+	"github.com/floodmark/floodmark/internal/service/heap"
 )
 
 type options struct {

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/redact"
-	"github.com/floodmark/floodmark/internal/shellscan"
-	"github.com/floodmark/floodmark/internal/sqlitejournal"
+	"github.com/floodmark/floodmark/internal/secret/redact"
+	"github.com/floodmark/floodmark/internal/shell/shellscan"
+	"github.com/floodmark/floodmark/internal/store/sqlitejournal"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/monitor"

@@ -10,7 +10,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver of the bare contender
 
-	"github.com/floodmark/floodmark/internal/sqlitejournal"
+	"github.com/floodmark/floodmark/internal/store/sqlitejournal"
 )
 
 // sqliteKeeper opens a journal in a file of its own.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/audit"
-	"github.com/floodmark/floodmark/internal/auditor"
+	"github.com/floodmark/floodmark/internal/ask/auditor"
 )
 
 // An answerBook stores a model's answers, so that an interrupted run can go on. Its file has one

@@ -10,9 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/floodmark/floodmark/audit"
-	"github.com/floodmark/floodmark/internal/auditor"
+	"github.com/floodmark/floodmark/internal/ask/auditor"
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/config"
+	"github.com/floodmark/floodmark/internal/setup/config"
 	"github.com/floodmark/floodmark/lab/protection"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/testmodel"
+	"github.com/floodmark/floodmark/internal/story/testmodel"
 )
 
 // paid is two honest runs. A model may misjudge the second.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/internal/linetext"
+	"github.com/floodmark/floodmark/internal/text/linetext"
 )
 
 // A console is the console of the product's commands. It also shows how far a long step is.

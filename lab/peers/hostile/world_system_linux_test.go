@@ -12,7 +12,7 @@ import (
 	"time"
 
 	floodmark "github.com/floodmark/floodmark/client"
-	"github.com/floodmark/floodmark/internal/mcppins"
+	"github.com/floodmark/floodmark/internal/mcp/mcppins"
 	"github.com/floodmark/floodmark/wire"
 )
 

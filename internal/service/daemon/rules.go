@@ -1,0 +1,100 @@
+package daemon
+
+import (
+	"context"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/rules/bundle"
+	"github.com/floodmark/floodmark/internal/rules/liverules"
+	"github.com/floodmark/floodmark/internal/rules/signedrules"
+	"github.com/floodmark/floodmark/internal/service/owner"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/monitor"
+)
+
+// openRules reads the rules of policy.yaml or of the fleet. The result of this first reading is not
+// reported, because there is no monitor yet.
+func (d *Daemon) openRules() (err error) {
+	d.gates = d.opts.Service.Gates()
+	d.live, err = liverules.New(liverules.Options{
+		File: d.opts.Paths.Policy, Reader: d.reader, Own: d.ownPlaces, Now: d.opts.Now,
+		Gates: d.gates, Changed: d.rulesChanged, Fleet: d.joined.FleetRules(),
+	})
+	return err
+}
+
+// ownPlaces returns the files of this installation.
+func (d *Daemon) ownPlaces() (*catalog.File, error) { return d.reader.Guarded(d.opts.Paths) }
+
+// rulesChanged reports the outcome of reading a new policy.
+func (d *Daemon) rulesChanged(s liverules.Status) {
+	d.opts.Fault(pointReload)
+	d.reloaded(s)
+	s.Log(d.opts.Log)
+	if s.Fresh && s.Announced {
+		d.notes.tell("«floodmark protect» changed the rules; if that was not you, «floodmark unprotect» takes it back")
+	} else if s.Fresh {
+		d.incident(context.Background(), "policy-changed", "another policy holds from now on: digest "+s.Rules.Policy.Hash().Short())
+	}
+}
+
+// openSigned opens the signed rules, if service.yaml has keys for those of any tenant. They are
+// stored where the journal is.
+func (d *Daemon) openSigned(ctx context.Context) (err error) {
+	var tenants []string
+	for _, t := range append([]string{""}, d.opts.Service.TenantNames()...) {
+		if d.opts.Service.BundlesOf(t) != nil {
+			tenants = append(tenants, t)
+		}
+	}
+	if len(tenants) == 0 {
+		return nil
+	}
+	d.bundles = bundle.NewFolder(d.opts.Paths.Bundles)
+	if j, ok := d.store.Journal.(interface{ Bundles() bundle.Store }); ok {
+		d.bundles = j.Bundles()
+	}
+	d.signed, err = signedrules.Open(ctx, signedrules.Options{
+		Store: d.bundles, Tenants: tenants, Settings: d.opts.Service.BundlesOf,
+		Reader: d.reader, Own: d.ownPlaces, Key: d.rings.Key, Now: d.opts.Now, Log: d.opts.Log,
+	})
+	return err
+}
+
+// rulesOf returns the rules a session is judged by: those that its tenant's authors signed, or
+// those of policy.yaml if its tenant has none.
+func (d *Daemon) rulesOf(s journal.Session, root floodmark.SessionID) kernel.Rules {
+	if d.opts.Service.BundlesOf(s.Tenant) == nil {
+		return d.live.Rules()
+	}
+	r, _ := d.signed.Rules(s.Tenant, root)
+	r.Gates = d.gates
+	return r.Rules
+}
+
+// signedFor returns the signed rules of a tenant, as owners see them.
+func (d *Daemon) signedFor(tenant string) owner.Rules {
+	s := d.signed.Status(tenant)
+	return owner.Rules{Rules: s.Rules, Loaded: s.Rollout.At, Bundle: s.Words}
+}
+
+// signing returns the desk for publishing and rolling out rules; nil without signed rules.
+func (d *Daemon) signing() *owner.Bundles {
+	if d.signed == nil {
+		return nil
+	}
+	return &owner.Bundles{Store: d.bundles, Settings: d.opts.Service.BundlesOf, Compile: d.signed.Compile, Look: d.signed.Look}
+}
+
+// bundleWrong records that bundles of a tenant need a person's attention.
+func (d *Daemon) bundleWrong(tenant, text string) {
+	d.opts.Log.Warn("bundles", "tenant", tenant, "error", text)
+	seen := floodmark.IncidentSeen{Kind: "bundle-unusable", Text: text}
+	ctx, cancel := context.WithTimeout(context.Background(), incidentTime)
+	defer cancel()
+	if err := d.monitor.Note(ctx, journal.Session{Tenant: tenant, ID: monitor.Incidents}, seen); err != nil {
+		d.opts.Log.Error("an incident could not be written down", "kind", seen.Kind, "error", err)
+	}
+}

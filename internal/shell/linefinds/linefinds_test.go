@@ -1,0 +1,27 @@
+package linefinds_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/floodmark/floodmark/internal/rules/finding"
+	"github.com/floodmark/floodmark/internal/shell/commandbook"
+	"github.com/floodmark/floodmark/internal/shell/linefinds"
+	"github.com/floodmark/floodmark/internal/shell/shellscan"
+)
+
+// What the data finds in a command is about each operand; where some are not known, also about an
+// unknown one, which no words settle.
+func TestOperandsOfAFinding(t *testing.T) {
+	e := &commandbook.Entry{Words: []string{"drop", "all"}, Finds: "a"}
+	for line, want := range map[string][]string{
+		"drop all": {""}, "drop all -f": {""}, "drop all x -f y": {"x", "y"}, "drop -f all x": {"x"},
+		"drop all" + strings.Repeat(" x", shellscan.MaxPartWords-2): append(slices.Repeat([]string{"x"}, shellscan.MaxPartWords-2), ""),
+	} {
+		r := &shellscan.Report{Parts: []shellscan.Part{{Entries: []*commandbook.Entry{e}, Words: strings.Fields(line)}}}
+		if got := linefinds.Of(r); !slices.Equal(got, finding.List{}.With("a", want...)) {
+			t.Errorf("%s: %q", line, got)
+		}
+	}
+}
