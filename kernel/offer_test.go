@@ -179,7 +179,7 @@ func TestACodeGivesNoMoreThanOnce(t *testing.T) {
 // The consequence of a yes counts every recipient of a message.
 func TestTheConsequenceCountsEverybody(t *testing.T) {
 	for args, want := range map[string]string{
-		`{"to":"one@x.example"}`:                                                               "It goes out to “one@x.example” and cannot be called back.",
+		`{"to":"one@x.example"}`: "It goes out to “one@x.example” and cannot be called back.",
 		`{"to":["one@x.example","two@x.example","three@x.example"]}`:                           "It goes out to “one@x.example” and 2 more and cannot be called back.",
 		`{"to":["one@x.example",""],"token":"x","body":"two@x.example"}`:                       "It goes out to “one@x.example” and cannot be called back.",
 		`{"to":"one@x.example","cc":"two@x.example","hook":"https://x.example","mode":"fast"}`: "It goes out to “one@x.example” and 2 more and cannot be called back.",

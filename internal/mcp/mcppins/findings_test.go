@@ -65,14 +65,14 @@ func TestVisibleTexts(t *testing.T) {
 func TestInvisibleEverywhere(t *testing.T) {
 	const z = "\u200b"
 	for where, body := range map[string]string{
-		"description":                              `{"name":"t","description":"x` + z + `"}`,
-		"title":                                    `{"name":"t","title":"\u200b"}`,
-		"inputSchema.properties.a key":             `{"name":"t","inputSchema":{"properties":{"p` + z + `":{}}}}`,
-		"inputSchema.properties.p.description":     `{"name":"t","inputSchema":{"properties":{"p":{"description":"` + z + `"}}}}`,
-		"inputSchema.properties.p.enum":            `{"name":"t","inputSchema":{"properties":{"p":{"enum":["a","` + z + `"]}}}}`,
-		"annotations.title":                        `{"name":"t","annotations":{"title":"` + z + `"}}`,
-		"_meta.x.y":                                `{"name":"t","_meta":{"x":[{"y":"` + z + `"}]}}`,
-		"icons.src":                                `{"name":"t","icons":[{"src":"` + z + `"}]}`,
+		"description":                          `{"name":"t","description":"x` + z + `"}`,
+		"title":                                `{"name":"t","title":"\u200b"}`,
+		"inputSchema.properties.a key":         `{"name":"t","inputSchema":{"properties":{"p` + z + `":{}}}}`,
+		"inputSchema.properties.p.description": `{"name":"t","inputSchema":{"properties":{"p":{"description":"` + z + `"}}}}`,
+		"inputSchema.properties.p.enum":        `{"name":"t","inputSchema":{"properties":{"p":{"enum":["a","` + z + `"]}}}}`,
+		"annotations.title":                    `{"name":"t","annotations":{"title":"` + z + `"}}`,
+		"_meta.x.y":                            `{"name":"t","_meta":{"x":[{"y":"` + z + `"}]}}`,
+		"icons.src":                            `{"name":"t","icons":[{"src":"` + z + `"}]}`,
 		"outputSchema.properties.r.default.a key.": `{"name":"t","outputSchema":{"properties":{"r":{"default":{"` + z + `":1}}}}}`,
 	} {
 		held(t, see(t, openBook(t), raw("s", "t", body))[0], Invisible, " in "+strings.TrimSuffix(where, "."))

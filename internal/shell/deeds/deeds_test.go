@@ -147,9 +147,9 @@ func TestWithoutTokens(t *testing.T) {
 		`curl -H "Authorization: Bearer abc" https://x.example; rm -rf "$_"`: "",
 		`curl -H "Authorization: Bearer abc" https://x.example > run.sh`:     "",
 		`PATH=/tmp curl -H "Authorization: Bearer abc" https://x.example`:    "",
-		`curl() { rm "$2"; }`:                                                "",
-		`./curl -H "Authorization: Bearer abc" https://x.example`:            "",
-		`xargs curl -H "Authorization: Bearer abc"`:                          "",
+		`curl() { rm "$2"; }`: "",
+		`./curl -H "Authorization: Bearer abc" https://x.example`: "",
+		`xargs curl -H "Authorization: Bearer abc"`:               "",
 		`curl 'x`: "",
 	} {
 		if got := deeds.WithoutTokens(line, "[]"); got != want {
