@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
@@ -232,4 +233,79 @@ func names(shown []floodmark.Shown) string {
 		}
 	}
 	return strings.Join(list, ", ")
+}
+
+// lockedFor is how long a channel is locked for codes after too many wrong
+// ones.
+const lockedFor = 10 * time.Minute
+
+// noSuchCode is the reply to a code that answers no open question.
+const noSuchCode = "No open question has this code: it is wrong, has expired, or was answered already."
+
+// unanswerable replies that there is nothing to answer: the command is late, or
+// its code is a guess.
+func (st *step) unanswerable(cmd approval.Command) {
+	if c, ok := st.s.Book.Ended(st.in.Key[:], st.ev.Session, cmd.Ticket, cmd.Code, st.in.At); ok {
+		st.answeredBefore(c)
+		return
+	}
+	st.out.Reply.Notice = noSuchCode
+	if cmd.Code != "" {
+		st.wrongCode(cmd)
+	}
+}
+
+// answeredBefore says how a question was answered before.
+func (st *step) answeredBefore(c approval.Closed) {
+	st.out.Late = c.ID
+	by := ""
+	if c.By != "" {
+		by = " by " + report.Visible(c.By)
+	}
+	if c.Channel != "" {
+		by += " (" + report.Visible(c.Channel) + ")"
+	}
+	switch c.Verdict {
+	case floodmark.Allow:
+		st.out.Reply.Notice = "That question was answered already: approved" + by + "."
+	case floodmark.Restrict:
+		st.out.Reply.Notice = "That question was answered already: denied" + by + "."
+	case floodmark.Confirm, floodmark.Audit:
+		st.out.Reply.Notice = "That question has ended without an answer: " + report.Visible(c.By) + "."
+	}
+}
+
+// lockedOut refuses to look at a code from a channel on which too many wrong ones were typed. It
+// writes nothing down, so that further guesses do not fill the journal.
+func (st *step) lockedOut(cmd approval.Command) bool {
+	_, until := st.s.Book.Guessed(cmd.Channel)
+	if !st.in.At.Before(until) {
+		return false
+	}
+	st.out.Reply.Notice = fmt.Sprintf("Too many wrong codes were typed here: none is looked at until %s. You can still deny, or answer elsewhere.", until.UTC().Format("15:04 MST"))
+	return true
+}
+
+// wrongCode counts a wrong code against every open question and voids the questions that have had
+// too many. After too many on one channel, no code is looked at there for a while.
+func (st *step) wrongCode(cmd approval.Command) {
+	if st.lockedOut(cmd) {
+		return
+	}
+	most := st.settings().MaxTries
+	f := floodmark.TicketRefused{Why: "no open question has this code", Channel: cmd.Channel}
+	wrong, _ := st.s.Book.Guessed(cmd.Channel)
+	if wrong+1 >= most {
+		f.Until = st.in.At.Add(lockedFor)
+	}
+	st.keep(f)
+	for _, o := range st.s.Book.Tickets {
+		if st.in.At.Before(o.Expires) && o.Wrong+1 >= most {
+			st.void(o.ID, "too many wrong codes")
+		}
+	}
+	if !f.Until.IsZero() {
+		st.keep(floodmark.IncidentSeen{Kind: "codes-guessed", Text: fmt.Sprintf("%d wrong codes in a row came through %q; none is looked at there for %d minutes", wrong+1, cmd.Channel, int(lockedFor.Minutes()))})
+		st.out.Reply.Notice = fmt.Sprintf("That was wrong code number %d: what was asked is void, and no code is looked at here for %d minutes. If you did not type them, somebody is guessing.", wrong+1, int(lockedFor.Minutes()))
+	}
 }

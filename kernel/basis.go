@@ -8,6 +8,9 @@ import (
 	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/intent"
+	"github.com/floodmark/floodmark/internal/text/language"
+	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -128,4 +131,130 @@ func (st *step) beginsAt(project string) (pushesTo floodmark.Digest, commit stri
 		return floodmark.Digest{}, ""
 	}
 	return st.in.Disk.Pushes(project, ""), st.in.Disk.Head(project)
+}
+
+func (st *step) ref(server, name string) floodmark.ToolRef {
+	return floodmark.ToolRef{Agent: st.ev.Agent, Server: server, Name: name}
+}
+
+func (st *step) places() catalog.Places {
+	return catalog.Places{Project: st.s.Project, Home: st.s.Home}
+}
+
+func (st *step) settings() policy.Settings { return st.r.Policy.Settings(st.ev.Agent) }
+
+// tracer returns a tracer that looks for values only in the nodes before a given one.
+func (st *step) tracer(nodes floodmark.NodeID) *provenance.Tracer {
+	tr := &provenance.Tracer{Key: st.in.Key, Also: st.in.Also, Index: st.in.Index, Stated: &st.s.stated, Ledger: &st.s.Ledger}
+	if tr.Index != nil && nodes < floodmark.NodeID(st.s.Ledger.Len()) {
+		tr.Index = earlier{index: tr.Index, nodes: nodes}
+	}
+	return tr
+}
+
+// earlier is an index as it was when there were fewer nodes.
+type earlier struct {
+	index provenance.Index
+	nodes floodmark.NodeID
+}
+
+// Find leaves out the spans of later nodes.
+func (e earlier) Find(h provenance.Hash, from floodmark.NodeID, most int) []floodmark.Span {
+	spans := e.index.Find(h, from, most)
+	later, _ := slices.BinarySearchFunc(spans, e.nodes, func(s floodmark.Span, n floodmark.NodeID) int { return int(s.Node - n) })
+	return spans[:later]
+}
+
+// returns returns the label that a call's result brings, by what is read and where.
+func (st *step) returns(ref floodmark.ToolRef, use catalog.Use, leaves []hook.Leaf) floodmark.Label {
+	return st.r.Returns(st.ev.Agent, ref, use, leaves, st.places())
+}
+
+// Returns returns the label that the result of a call would bring an agent, by what is read and
+// where.
+func (r Rules) Returns(agent string, ref floodmark.ToolRef, use catalog.Use, leaves []hook.Leaf, at catalog.Places) floodmark.Label {
+	return r.placed(agent, ref, use.Returns, use.LocationOf(leaves), use.Place, at)
+}
+
+// placed returns the label of a result after the policy's rules on its place and its tool.
+func (st *step) placed(ref floodmark.ToolRef, l floodmark.Label, location, place string) floodmark.Label {
+	return st.r.placed(st.ev.Agent, ref, l, location, place, st.places())
+}
+
+func (r Rules) placed(agent string, ref floodmark.ToolRef, l floodmark.Label, location, place string, at catalog.Places) floodmark.Label {
+	if strings.HasPrefix(location, catalog.OfProgram) && !r.Policy.ProjectLocal() {
+		l = floodmark.Label{Secrecy: min(l.Secrecy, floodmark.Private)} // what it read is not known
+	} else if kind, ok := catalog.PlaceKind(location); ok {
+		l = r.Policy.PlaceLabel(l, place, kind, at.Project != "", at.Home)
+	}
+	if r.Policy.Caution(ref) {
+		l.Trust = floodmark.Untrusted
+	}
+	return l
+}
+
+// callID returns the name of a call. If its agent gave none, it is made from the tool and
+// arguments.
+func callID(c hook.Call) floodmark.CallID {
+	if c.ID != "" {
+		return c.ID
+	}
+	return floodmark.CallID("args:" + floodmark.DigestOf(c.Server+"\x00"+c.Name+"\x00"+string(c.Args)).Short())
+}
+
+// Readings remember how the owner's words were read and what rules said of sources, so that neither
+// is done again for every call. Doing it again would give the same. They belong to one session and
+// to the caller that judges it; the zero Readings are empty.
+type Readings struct {
+	said   intent.Readings
+	counts policy.Counts // what rules over sources answered so far under policy
+	policy *policy.Policy
+	// shown is what a card repeats of the message shownOf, read with the words shownBy.
+	shown, shownOf string
+	shownBy        *language.Lexicon
+}
+
+// Size returns about how much memory they take.
+func (rs *Readings) Size() int64 {
+	if rs == nil {
+		return 0
+	}
+	return rs.counts.Size() + rs.said.Size() + int64(len(rs.shown)+len(rs.shownOf))
+}
+
+// sources returns the session's live sources, as rules see them.
+func (st *step) sources() policy.Sources {
+	s, rs := policy.Sources{Ledger: &st.s.Ledger}, st.in.Readings
+	if rs != nil {
+		if rs.policy != st.r.Policy {
+			rs.policy, rs.counts = st.r.Policy, policy.Counts{}
+		}
+		s.Counts = &rs.counts
+	}
+	return s
+}
+
+// intent returns what the owner asked for in this session.
+func (st *step) intent() *intent.Session {
+	s := &intent.Session{
+		Agent: st.ev.Agent, Catalog: st.r.Catalog, Words: st.r.words, Ledger: &st.s.Ledger,
+		Said: st.s.Owner, Turn: st.s.TurnBegan, LastTurn: st.s.LastTurnBegan,
+	}
+	if !st.s.InTurn && st.s.Parent == "" { // the call opens a turn, in which the owner has said nothing yet
+		s.Turn, s.LastTurn = len(st.s.Owner), st.s.TurnBegan
+	}
+	if st.in.Readings != nil {
+		s.Read = &st.in.Readings.said
+	}
+	return s
+}
+
+// call returns what the owner's words are compared with.
+func (j *judged) call() *intent.Call {
+	c := &intent.Call{Tool: j.action.Tool, Effects: j.action.Effects, Arguments: j.action.Arguments, Use: &j.use, Leaves: j.leaves}
+	c.About = make([]catalog.Arg, len(j.leaves))
+	for i, leaf := range j.leaves {
+		c.About[i] = argument(j.use, leaf)
+	}
+	return c
 }

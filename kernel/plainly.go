@@ -1,12 +1,17 @@
 package kernel
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/intent"
+	"github.com/floodmark/floodmark/internal/text/meaning"
 	"github.com/floodmark/floodmark/report"
 )
 
@@ -148,4 +153,140 @@ func (st *step) blamed(list []floodmark.Source, d floodmark.Decision) []floodmar
 		}
 	}
 	return list
+}
+
+// The result of an undescribed tool has the zero label, so it is treated as secret. The functions
+// below tell such results from secrets that were found or declared. A call of such a tool, or one
+// that could carry its result away, is not allowed for it. But where a real secret would be refused,
+// a person is asked and told what is missing.
+
+// unknown returns [floodmark.Undescribed] if the result of a call will count as secret only
+// because its tool is not described.
+func unknown(c hook.Call, j *judged) floodmark.Code {
+	said := c.Hints != nil && c.Hints.Secrecy == floodmark.Secret.String()
+	if j == nil || j.use.Profile != nil || j.use.PathKind == catalog.Secret || len(j.kept) > 0 || said {
+		return ""
+	}
+	return floodmark.Undescribed
+}
+
+// judgedOf classifies a call again as its result tells it; nil if that cannot be read.
+func (st *step) judgedOf(c hook.Call) *judged {
+	leaves, err := c.Leaves()
+	if err != nil {
+		return nil
+	}
+	j := st.classified(c, leaves)
+	return &j
+}
+
+// nameUndescribed says in the reasons against a call which tools are not described: those
+// whose results count as secret, and the one that is called.
+func nameUndescribed(j *judged) {
+	reasons := slices.Clone(j.ruling.Reasons)
+	for i, r := range reasons {
+		if r.Code == floodmark.Undescribed {
+			reasons[i].Text += " (" + report.Visible(strings.Join(j.question.Reach.Undescribed, ", ")) + ")"
+		}
+	}
+	if j.basis.Undescribed && len(reasons) > 0 && reasons[0].Code == floodmark.TaintEscalation {
+		reasons[0].Text = report.Visible(j.action.Tool.String()) + " is not described, so it counts as a program that may do anything, and " + reasons[0].Text
+	}
+	j.ruling.Reasons = reasons
+}
+
+// describing says what the owner can do if a call is held because tools are not described.
+func (j *judged) describing() string {
+	var tools []string
+	for _, r := range j.decision.Reasons {
+		if r.Code == floodmark.Undescribed {
+			tools = slices.Clone(j.question.Reach.Undescribed)
+		}
+	}
+	if j.basis.Undescribed && j.action.Kind == floodmark.CallTool {
+		tools = addNew(tools, j.action.Tool.String())
+	}
+	return meaning.Describe(tools)
+}
+
+// ErrUndecided says that the given decisions do not contain the one that led to a question.
+var ErrUndecided = errors.New("the decision that led to it was not found")
+
+// Again asks an open question once more, with a new code: the old one was known
+// only to a monitor that has ended. The decisions are those of the session that
+// led to questions, in order. It returns one ticket for each call of the question.
+// If it returns none, the question has ended.
+func Again(s *State, r Rules, in Input, id floodmark.TicketID, decided []floodmark.ActionDecided) (Output, []approval.Ticket, error) {
+	if !s.Opened {
+		return Output{}, nil, errors.New("no such session")
+	}
+	st := newStep(s, r, in)
+	st.out.Reply.Decision.Verdict, st.out.Reply.Decision.Reach = floodmark.Allow, floodmark.Free
+	open, ok := s.Book.ByID(id, in.At)
+	if !ok || open.Approved {
+		return st.out, nil, nil
+	}
+	var asked []approval.Ticket
+	for _, shown := range open.Shown {
+		st.keep(floodmark.TicketExtended{Ticket: id, Shown: shown, CodeMAC: st.codeMAC(id)})
+		q, err := st.shownAgain(shown, ledTo(shown, decided))
+		if err != nil {
+			return Output{}, nil, fmt.Errorf("ask %s again: %w", id, err)
+		}
+		asked = append(asked, approval.Ticket{
+			ID: id, Session: in.Event.Session, Code: in.Code, Call: q, Calls: len(open.Shown), Seen: open.Seen(), Expires: open.Expires, Held: open.Held, Again: true,
+		})
+	}
+	return st.out, asked, nil
+}
+
+// Words returns a call of a question as a person saw it when it was asked. It is made
+// only from what was written down: the fact that shows it, and the decision that
+// [Leads] to it. The state must be the one just before that fact. Words asks nothing
+// and holds no code, so any reader of a session can show its questions.
+func Words(s *State, r Rules, in Input, shown floodmark.Shown, f *floodmark.ActionDecided) (approval.Question, error) {
+	st := newStep(s, r, in)
+	q, err := st.shownAgain(shown, f)
+	if err == nil && shown.Vouch.IsZero() {
+		q.Asked = st.lastWords()
+	}
+	return q, err
+}
+
+// Leads reports whether a decision led to showing a call.
+func Leads(f *floodmark.ActionDecided, shown floodmark.Shown) bool {
+	return f.Action.Tool == shown.Tool && f.Action.ArgsDigest == shown.ArgsDigest && f.Decision.Verdict == floodmark.Confirm
+}
+
+// ledTo returns the last decision that led to showing a call; nil if none did.
+func ledTo(shown floodmark.Shown, decided []floodmark.ActionDecided) *floodmark.ActionDecided {
+	for i := range slices.Backward(decided) {
+		if Leads(&decided[i], shown) {
+			return &decided[i]
+		}
+	}
+	return nil
+}
+
+// shownAgain returns a call as it was shown before, from what was written down.
+func (st *step) shownAgain(shown floodmark.Shown, f *floodmark.ActionDecided) (approval.Question, error) {
+	if !shown.Vouch.IsZero() {
+		return st.vouchAgain(shown)
+	}
+	if f == nil || !Leads(f, shown) {
+		return approval.Question{}, ErrUndecided
+	}
+	j := judged{action: f.Action, decision: f.Decision, mark: f.Mark}
+	if f.Basis != nil && sound(f.Basis, len(f.Action.Arguments)) {
+		j.basis = *f.Basis
+	}
+	j.leaves, _ = keptLeaves(&j)
+	q := approval.Question{
+		Action: f.Action, Line: report.Line(&st.s.Ledger, j.decided()), Sources: st.blamed(report.LoadedFrom(&j.basis), f.Decision),
+		Pattern: shown.Pattern, Offers: shown.Offers, Two: shown.Two, Whole: shown.Whole,
+	}
+	if !shown.Pick.IsZero() {
+		_, _, q.Pick = st.pick(&j)
+	}
+	return st.worded(q, &j), nil
 }
