@@ -277,7 +277,7 @@ func (st *step) shownAgain(shown floodmark.Shown, f *floodmark.ActionDecided) (a
 		return approval.Question{}, ErrUndecided
 	}
 	j := judged{action: f.Action, decision: f.Decision, mark: f.Mark}
-	if f.Basis != nil && sound(f.Basis, len(f.Action.Arguments)) {
+	if (&Record{ActionDecided: *f}).Sound() {
 		j.basis = *f.Basis
 	}
 	j.leaves, _ = keptLeaves(&j)

@@ -10,13 +10,15 @@ import (
 	"github.com/floodmark/floodmark/internal/ledger/tokens"
 )
 
-// reclassify asks the catalog again what a recorded call is, if the answer may be another one now.
-// If that cannot be told, it returns why.
-func (g *guess) reclassify(j *judged) string {
-	ref := j.action.Tool
-	if j.action.Kind != floodmark.CallTool || g.catalog == g.Now.Catalog.Hash() || g.Then != nil && g.catalog == g.Then.Catalog.Hash() && g.Then.Catalog.Alike(g.Now.Catalog, ref) {
-		return ""
-	}
+// regrounding makes the basis of a recorded call anew.
+type regrounding struct {
+	Guess
+	st *step
+}
+
+// reclassify asks the catalog again what a recorded call is. If that cannot be told, it returns why.
+func (g *regrounding) reclassify(j *judged) string {
+	ref, rules := j.action.Tool, g.st.r.Catalog
 	if j.basis.Hinted {
 		return "the tool's server made claims about the call, which were not kept"
 	}
@@ -25,11 +27,11 @@ func (g *guess) reclassify(j *judged) string {
 		n--
 	}
 	for i, leaf := range j.leaves[:n] {
-		if g.lacks(j, i) && g.Now.Catalog.LooksAt(ref, leaf.Top) {
+		if g.lacks(j, i) && rules.LooksAt(ref, leaf.Top) {
 			return "what the call is now depends on the value of " + leaf.Path + ", which was not kept"
 		}
 	}
-	j.use = g.Now.Catalog.Classify(ref, j.leaves[:n], nil, g.st.places())
+	j.use = rules.Classify(ref, j.leaves[:n], nil, g.st.places())
 	g.st.hosts, g.st.hostsBy, g.st.mirror, g.st.tried = j.basis.Hosts, j.basis.HostsBy, j.basis.Mirror, j.basis.Tried && j.use.Offline
 	j.use.Effects = j.use.Settle(j.use.Effects, j.action.Arguments)
 	g.st.letOut(j)
@@ -51,12 +53,12 @@ func (g *guess) reclassify(j *judged) string {
 }
 
 // lacks reports whether the value of an argument was not kept.
-func (g *guess) lacks(j *judged, at int) bool {
+func (g *regrounding) lacks(j *judged, at int) bool {
 	return slices.Contains(j.unkept, j.leaves[at].Path)
 }
 
 // reground makes a new basis for a call that was reclassified.
-func (g *guess) reground(j *judged) {
+func (g *regrounding) reground(j *judged) {
 	use, old := &j.use, j.basis
 	b := floodmark.Basis{Before: old.Before, Hosts: old.Hosts, HostsBy: old.HostsBy, Mirror: old.Mirror, Tried: g.st.tried, Agent: old.Agent, Kinds: old.Kinds, Long: old.Long, Loads: old.Loads, Moved: old.Moved, SecretInArgs: old.SecretInArgs, Carried: old.Carried, Others: old.Others, Tells: old.Tells, Gates: old.Gates}
 	b.Undescribed, b.SelfProtected, b.Instructs, b.Placed = use.Profile == nil, use.SelfProtected, use.Instructs, use.Placed
@@ -96,25 +98,25 @@ func (g *guess) reground(j *judged) {
 
 // restate looks again whether the owner stated a value: what a number means
 // depends on what the argument is.
-func (g *guess) restate(j *judged, i int, about catalog.Arg) {
+func (g *regrounding) restate(j *judged, i int, about catalog.Arg) {
 	a, leaf := &j.action.Arguments[i], j.leaves[i]
 	if g.lacks(j, i) || about.Role == floodmark.Content {
 		return
 	}
-	stated := g.would.stated.Has(leaf.Value, leaf.Kind, intent.RoleName(about, leaf))
+	stated := g.st.s.stated.Has(leaf.Value, leaf.Kind, intent.RoleName(about, leaf))
 	switch {
 	case stated == (a.Whence == floodmark.Stated):
 	case stated:
 		a.Whence, a.Trust = floodmark.Stated, floodmark.Owner
 	case len(a.Spans) > 0:
-		a.Whence, a.Trust = floodmark.Seen, g.would.Ledger.Effective(a.Spans[0].Node).Trust
+		a.Whence, a.Trust = floodmark.Seen, g.st.s.Ledger.Effective(a.Spans[0].Node).Trust
 	default:
 		a.Whence, a.Trust = floodmark.Nowhere, floodmark.Untrusted
 	}
 }
 
 // redirect notes where the call goes now, as carries does.
-func (g *guess) redirect(j *judged, i int, about catalog.Arg, old *floodmark.Basis) {
+func (g *regrounding) redirect(j *judged, i int, about catalog.Arg, old *floodmark.Basis) {
 	b := &j.basis
 	if about.Role != floodmark.Content {
 		if g.lacks(j, i) {
@@ -136,7 +138,7 @@ func (g *guess) redirect(j *judged, i int, about catalog.Arg, old *floodmark.Bas
 			return
 		}
 		u := floodmark.Address{Argument: i, Host: tokens.URLHost(j.leaves[i].Value)}
-		u.FromHost = g.doubts("an argument is an address now, and whether all of it came from its host was not kept", false)
+		u.FromHost = g.Doubts("an argument is an address now, and whether all of it came from its host was not kept", false)
 		b.URLs = append(b.URLs, u)
 	case about.Is == catalog.IsDestination, about.Role == floodmark.Undeclared:
 		b.Destinations = append(b.Destinations, i)
@@ -146,7 +148,7 @@ func (g *guess) redirect(j *judged, i int, about catalog.Arg, old *floodmark.Bas
 
 // recontent looks at the free text of a call. Where the same arguments are
 // content as before, what was found in them is known.
-func (g *guess) recontent(j *judged, old *floodmark.Basis, same bool) {
+func (g *regrounding) recontent(j *judged, old *floodmark.Basis, same bool) {
 	b := &j.basis
 	for i, a := range j.action.Arguments {
 		leaf := j.leaves[i]
@@ -162,7 +164,7 @@ func (g *guess) recontent(j *judged, old *floodmark.Basis, same bool) {
 			active, _ = g.st.active(g.st.tracer(g.st.node), leaf.Value)
 		}
 		b.ActiveContent = b.ActiveContent || active
-		b.PrivateContent = g.doubts("an argument is free text now, and whether it holds something private was not kept", true)
+		b.PrivateContent = g.Doubts("an argument is free text now, and whether it holds something private was not kept", true)
 	}
 	if same && b.FreeContent {
 		b.ActiveContent, b.PrivateContent = old.ActiveContent, old.PrivateContent
@@ -172,7 +174,7 @@ func (g *guess) recontent(j *judged, old *floodmark.Basis, same bool) {
 // relicense looks again whether the owner's words cover the call. What vouched
 // for a value then still does. Whether something would vouch for it now was not
 // kept: that is a doubt only if everything else would be covered.
-func (g *guess) relicense(j *judged, old *floodmark.Basis, same bool) bool {
+func (g *regrounding) relicense(j *judged, old *floodmark.Basis, same bool) bool {
 	known := slices.Clone(old.Grounds)
 	assumed := ""
 	for i, a := range j.action.Arguments {
@@ -180,7 +182,7 @@ func (g *guess) relicense(j *judged, old *floodmark.Basis, same bool) bool {
 			continue
 		}
 		if a.Whence == floodmark.Stated {
-			return g.doubts("whether your words ask for this depends on the value of "+a.Path+", which was not kept", false)
+			return g.Doubts("whether your words ask for this depends on the value of "+a.Path+", which was not kept", false)
 		}
 		vouched := slices.ContainsFunc(known, func(v floodmark.Ground) bool { return v.Argument == i })
 		if !vouched && !old.Licensed && intent.Vouchable(argument(j.use, j.leaves[i])) {
@@ -194,7 +196,7 @@ func (g *guess) relicense(j *judged, old *floodmark.Basis, same bool) bool {
 		if same {
 			return false // as it was then: the call is what it was
 		}
-		return g.doubts("whether something you named vouches for "+assumed+" was not kept", false)
+		return g.Doubts("whether something you named vouches for "+assumed+" was not kept", false)
 	}
 	return licensed
 }

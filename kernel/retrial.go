@@ -125,8 +125,7 @@ type judgement struct {
 	index   int
 	told    bool
 	placed  bool // the label of its result would be known, told or not
-	judged  judged
-	st      *step
+	again   Recalled
 	tickets []floodmark.Fact // the question it would have opened or joined
 }
 
@@ -137,20 +136,21 @@ func (t *trial) judge(facts []Recorded, from, at int) {
 		return
 	}
 	t.under(facts[from:at])
-	st := t.step(f, facts[from:at], facts[at].At)
-	st.in.Ticket = ticketOf(facts, at)
-	j, why := t.again(st, f, heardIn(facts, from, at))
+	m := NewMoment(t.would, t.Now, facts[at].At, ticketOf(facts, at), f, t.relabels(facts[from:at]))
+	r := heardIn(facts, from, at)
+	r.SameCatalog = t.sameCatalog(f.Action.Tool)
+	j, why := t.again(m, r)
 	out := Rejudged{
-		Index: at, At: facts[at].At, Turn: st.turn(), Action: f.Action, Outcome: Unchanged,
-		Was: f.Decision, WasMark: f.Mark, Would: j.decision, WouldMark: j.mark,
+		Index: at, At: facts[at].At, Turn: m.Turn(), Action: f.Action, Outcome: Unchanged,
+		Was: f.Decision, WasMark: f.Mark, Would: j.Decision, WouldMark: j.Mark,
 	}
 	switch {
 	case why != "":
 		out.Outcome, out.Why, out.Would, out.WouldMark = Untold, why, f.Decision, f.Mark
-	case !alike(f.Decision, j.decision):
+	case !alike(f.Decision, j.Decision):
 		out.Outcome = Changed
 	}
-	t.last = judgement{index: at, told: why == "", placed: why == "" || why == t.doubt, judged: j, st: st}
+	t.last = judgement{index: at, told: why == "", placed: why == "" || why == t.doubt, again: j}
 	t.count(out, f)
 	if !out.At.Before(t.Since) {
 		t.out.Decisions = append(t.out.Decisions, out)
@@ -176,11 +176,7 @@ func (t *trial) count(out Rejudged, f floodmark.ActionDecided) {
 		t.out.WouldAsk++
 	}
 	if t.last.told && out.Would.Verdict == floodmark.Confirm && f.Action.Kind != floodmark.CallModel {
-		st := t.last.st
-		st.out.Facts = nil
-		j := t.last.judged
-		st.ask(&j)
-		t.last.tickets = st.out.Facts
+		t.last.tickets = t.last.again.Question()
 	}
 }
 
@@ -252,36 +248,30 @@ func answerOf(d floodmark.Decision) string {
 	return text
 }
 
-// heard is what others said of a recorded call before it was decided.
-type heard struct {
-	opinion *floodmark.OpinionGiven
-	answers []floodmark.VerifierAnswered
-}
-
-// heardIn returns what others said in the event of the decision at facts[at], which begins at from.
+// heardIn returns the decision at facts[at] with what others said in its event, which begins at from.
 // If verifiers were asked after an opinion, the call was decided twice, and the opinion is in the
 // event of the first decision.
-func heardIn(facts []Recorded, from, at int) heard {
-	var h heard
+func heardIn(facts []Recorded, from, at int) Record {
+	var r Record
+	r.ActionDecided, _ = facts[at].Fact.(floodmark.ActionDecided)
 	for _, f := range facts[from:at] {
 		switch f := f.Fact.(type) {
 		case floodmark.OpinionGiven:
-			if h.opinion == nil {
-				h.opinion = &f
+			if r.Opinion == nil {
+				r.Opinion = &f
 			}
 		case floodmark.VerifierAnswered:
-			h.answers = append(h.answers, f)
+			r.Answers = append(r.Answers, f)
 		default:
 		}
 	}
-	d, _ := facts[at].Fact.(floodmark.ActionDecided)
-	for i := from - 1; i >= 0 && h.opinion == nil && len(h.answers) > 0; i-- {
+	for i := from - 1; i >= 0 && r.Opinion == nil && len(r.Answers) > 0; i-- {
 		if o, ok := facts[i].Fact.(floodmark.OpinionGiven); ok {
-			if o.Call == d.Action.Call && o.ArgsDigest == d.Action.ArgsDigest {
-				h.opinion = &o
+			if o.Call == r.Action.Call && o.ArgsDigest == r.Action.ArgsDigest {
+				r.Opinion = &o
 			}
 			break
 		}
 	}
-	return h
+	return r
 }

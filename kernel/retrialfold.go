@@ -2,45 +2,28 @@ package kernel
 
 import (
 	"slices"
-	"time"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/hook"
 )
 
-// step returns a recorded decision's event as it was at its start: the state before it, with the
-// sources that came with it.
-func (t *trial) step(f floodmark.ActionDecided, before []Recorded, at time.Time) *step {
-	agent := f.Action.Tool.Agent
-	if f.Action.Kind == floodmark.CallModel {
-		agent = t.would.Agent
-		if f.Basis != nil && f.Basis.Agent != "" {
-			agent = f.Basis.Agent
-		}
-	}
-	st := newStep(t.would, t.Now, Input{At: at, Event: hook.Event{Agent: agent, Boxes: t.would.Book.FailedInBox(f.Action.Tool, f.Action.ArgsDigest)}})
-	for _, p := range t.would.Pauses {
-		if p.Holds(at) {
-			st.pause = p
-		}
-	}
-	for _, b := range before {
-		switch f := b.Fact.(type) {
-		case floodmark.PauseBegan:
-			st.pause = f.Pause
-		case floodmark.PauseEnded:
-			st.pause = floodmark.Pause{}
-		case floodmark.ContentSeen:
+// relabels returns the facts of an event before its decision, with the labels that their content would
+// have had.
+func (t *trial) relabels(before []Recorded) []floodmark.Fact {
+	facts := make([]floodmark.Fact, len(before))
+	for i, b := range before {
+		facts[i] = b.Fact
+		if f, ok := b.Fact.(floodmark.ContentSeen); ok {
 			f.Label = t.relabel(f.Source)
-			st.seeAs(f, "")
-		case floodmark.ArtifactRead:
-			st.bring(f)
-		default:
+			facts[i] = f
 		}
 	}
-	st.out.Facts = nil
-	return st
+	return facts
+}
+
+// sameCatalog reports whether the catalog tells the same of a tool as when the decision was recorded.
+func (t *trial) sameCatalog(ref floodmark.ToolRef) bool {
+	return t.catalog == t.Now.Catalog.Hash() || t.Then != nil && t.catalog == t.Then.Catalog.Hash() && t.Then.Catalog.Alike(t.Now.Catalog, ref)
 }
 
 // take applies one more fact to both states: as it was, and as it would have been.
@@ -70,8 +53,8 @@ func (t *trial) wouldBe(i int, f floodmark.Fact) (floodmark.Fact, bool) {
 	switch f := f.(type) {
 	case floodmark.ActionDecided:
 		if i == t.last.index && t.last.told {
-			j := t.last.judged
-			f.Mark, f.Trust, f.Decision, f.Action.Effects = j.mark, j.question.Trust, j.decision, j.action.Effects
+			j := &t.last.again
+			f.Mark, f.Trust, f.Decision, f.Action.Effects = j.Mark, j.Trust, j.Decision, j.Action.Effects
 		}
 		return f, true
 	case floodmark.TicketOpened, floodmark.TicketExtended:
@@ -165,13 +148,11 @@ func (t *trial) relabel(src floodmark.Source) floodmark.Label {
 	default:
 		return src.Label // no rule has a say
 	}
-	st := &step{s: t.would, r: t.Now, ev: &hook.Event{Agent: t.would.Agent}}
-	now := st.speaker(src.Origin)
+	now := t.Now.Speaker(t.would, src.Origin)
 	if then == nil {
 		return src.Label.Join(now)
 	}
-	st.r = *then
-	old := st.speaker(src.Origin)
+	old := then.Speaker(t.would, src.Origin)
 	switch {
 	case old == now:
 		return src.Label
@@ -185,14 +166,13 @@ func (t *trial) relabel(src floodmark.Source) floodmark.Label {
 
 // announced returns the label of a result that a call announces.
 func (t *trial) announced(src floodmark.Source) floodmark.Label {
-	j := &t.last.judged
-	if !t.last.placed || j.action.Call != src.Call {
+	if !t.last.placed || t.last.again.Action.Call != src.Call {
 		if then := t.then(); then == nil || then != &t.Now && !t.asBefore(then, src) {
 			t.lose("what an earlier result is worth cannot be told")
 		}
 		return src.Label
 	}
-	return t.last.st.placed(j.action.Tool, j.basis.Returns, j.basis.Location, src.Origin.Place)
+	return t.last.again.Returns(src.Origin.Place)
 }
 
 // inherited looks at sources of another session. Their labels are kept. If the rules now say
