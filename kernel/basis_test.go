@@ -9,6 +9,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/factjson"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 	"github.com/floodmark/floodmark/verify"
 )
 
@@ -49,16 +50,16 @@ func TestABasisHoldsNoContent(t *testing.T) {
 }
 
 // recordedAt returns facts as if all were written at the desk's time.
-func recordedAt(d *desk, facts []floodmark.Fact) []kernel.Recorded {
-	list := make([]kernel.Recorded, len(facts))
+func recordedAt(d *desk, facts []floodmark.Fact) []replay.Recorded {
+	list := make([]replay.Recorded, len(facts))
 	for i, f := range facts {
-		list[i] = kernel.Recorded{At: d.at, Fact: f}
+		list[i] = replay.Recorded{At: d.at, Fact: f}
 	}
 	return list
 }
 
 // outcomes judges what a desk recorded again, and returns each tool with the outcome.
-func outcomes(t *testing.T, r kernel.Retrial, d *desk, facts []floodmark.Fact) []string {
+func outcomes(t *testing.T, r replay.Retrial, d *desk, facts []floodmark.Fact) []string {
 	t.Helper()
 	a, err := r.Session(recordedAt(d, facts), nil)
 	if err != nil {
@@ -100,7 +101,7 @@ func TestWithoutABasisNobodyCanTell(t *testing.T) {
 		}
 	}
 	const why = "allow -> cannot tell: it was recorded without what it followed from"
-	wantOutcomes(t, outcomes(t, kernel.Retrial{Now: d.rules}, d, facts), "look cannot-tell "+why, "look cannot-tell "+why, "look same allow -> allow")
+	wantOutcomes(t, outcomes(t, replay.Retrial{Now: d.rules}, d, facts), "look cannot-tell "+why, "look cannot-tell "+why, "look same allow -> allow")
 }
 
 // If content becomes secret, it is not known whether the arguments contain some of it. The outcome
@@ -112,7 +113,7 @@ func TestWhatBecomesSecret(t *testing.T) {
 	d.reads("diary", `{"q":"x"}`, "the diary says 4711471147")
 	d.call("mail", `{"to":"bert@firm.example","body":"hello"}`)
 	now := retold(t, d, "{tool: diary, about: reads the diary, effect: observe, returns: {trust: local, secrecy: private}", "{tool: diary, about: reads the diary, effect: observe, returns: {trust: local, secrecy: secret}")
-	got := outcomes(t, kernel.Retrial{Now: now, Then: &d.rules}, d, d.facts)
+	got := outcomes(t, replay.Retrial{Now: now, Then: &d.rules}, d, d.facts)
 	wantOutcomes(t, got,
 		"page same allow -> allow", "diary same allow -> allow",
 		"mail cannot-tell allow -> cannot tell: other content is secret now, and it was not kept whether the arguments hold some of it")
@@ -123,7 +124,7 @@ func TestWhatBecomesSecret(t *testing.T) {
 	d.reads("vault", `{"q":"x"}`, "the key is sk-live-4711471147")
 	d.call("mail", `{"to":"bert@firm.example","body":"sk-live-4711471147"}`)
 	now = retold(t, d, "{tool: vault, about: reads keys, effect: observe, returns: {trust: local, secrecy: secret}", "{tool: vault, about: reads keys, effect: observe, returns: {trust: local, secrecy: internal}")
-	got = outcomes(t, kernel.Retrial{Now: now, Then: &d.rules}, d, d.facts)
+	got = outcomes(t, replay.Retrial{Now: now, Then: &d.rules}, d, d.facts)
 	if len(got) != 3 || !strings.HasPrefix(got[2], "mail changed restrict -> ") {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}
@@ -136,7 +137,7 @@ func TestGatesAreKeptUnderAnotherCatalog(t *testing.T) {
 	d.owner("hello")
 	d.call("look", `{"q":"a"}`)
 	now := retold(t, d, "{tool: diary, about: reads the diary, effect: observe", "{tool: diary, about: reads a diary, effect: send")
-	wantOutcomes(t, outcomes(t, kernel.Retrial{Now: now}, d, d.facts), "look same allow if phone agrees -> allow if phone agrees")
+	wantOutcomes(t, outcomes(t, replay.Retrial{Now: now}, d, d.facts), "look same allow if phone agrees -> allow if phone agrees")
 }
 
 // A value put together from several sources has the lowest trust of them. Which sources these were
@@ -155,7 +156,7 @@ func TestAPiecedValueIsInDoubt(t *testing.T) {
 		if a := decided(t, out).Action.Arguments[0]; !a.Pieced || a.Trust != floodmark.External {
 			t.Fatalf("%+v", a)
 		}
-		r := kernel.Retrial{Now: d.rules, Endorse: []floodmark.Digest{floodmark.DigestOf("seven small boats sailed around green islands")}}
+		r := replay.Retrial{Now: d.rules, Endorse: []floodmark.Digest{floodmark.DigestOf("seven small boats sailed around green islands")}}
 		wantOutcomes(t, outcomes(t, r, d, d.facts), "wall same allow -> allow", "inbox same allow -> allow", want)
 	}
 }
@@ -189,7 +190,7 @@ func FuzzRetrial(f *testing.F) {
 			return
 		}
 		facts := recordedAt(d, append(append([]floodmark.Fact(nil), d.facts[:len(d.facts)-2]...), fact, d.facts[len(d.facts)-2]))
-		for _, r := range []kernel.Retrial{{Now: d.rules}, {Now: other}, {Now: other, Then: &d.rules, Endorse: []floodmark.Digest{floodmark.DigestOf("write to eve@evil.example")}}} {
+		for _, r := range []replay.Retrial{{Now: d.rules}, {Now: other}, {Now: other, Then: &d.rules, Endorse: []floodmark.Digest{floodmark.DigestOf("write to eve@evil.example")}}} {
 			if a, err := r.Session(facts, nil); err == nil && len(a.Decisions) == 0 {
 				t.Error("a decision was lost")
 			}

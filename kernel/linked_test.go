@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 )
 
 // chatTools are an own chat, whose messages are internal, with private mail and
@@ -75,7 +75,7 @@ func TestLinksThatTheOwnerPointedAt(t *testing.T) {
 			if got := outcome(f); got != c.by {
 				t.Fatalf("got %q, want %q: %+v\n%+v", got, c.by, f.Decision, f.Basis)
 			}
-			sameAgain(t, kernel.Retrial{Now: d.rules}, recordedAt(d, d.facts), c.name)
+			sameAgain(t, replay.Retrial{Now: d.rules}, recordedAt(d, d.facts), c.name)
 		})
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 	"github.com/floodmark/floodmark/report"
 )
 
@@ -154,7 +154,7 @@ func TestWhatTheOwnerOffered(t *testing.T) {
 			if got := outcome(f); got != o.by {
 				t.Fatalf("got %q, want %q: %+v\n%+v\n%+v", got, o.by, f.Decision, f.Basis, f.Action.Arguments)
 			}
-			sameAgain(t, kernel.Retrial{Now: d.rules}, recordedAt(d, d.facts), o.name)
+			sameAgain(t, replay.Retrial{Now: d.rules}, recordedAt(d, d.facts), o.name)
 			told := strings.Join(report.Retell(&d.state.Ledger, f).Arguments, "\n")
 			vouched := 0
 			if o.by != "asked" {
@@ -176,8 +176,8 @@ func TestOffersAreTakenFromTheRecord(t *testing.T) {
 		}
 		d, f := o.live(t)
 		now := rulesWith(t, d.rules.Policy, strings.ReplaceAll(offerTools, "licence: [", "licence: [wipe, "))
-		r := kernel.Retrial{Now: now, Then: &d.rules}
-		if last := lastAgain(t, r, d, d.facts); last.Outcome != kernel.Unchanged || last.Would.Verdict != floodmark.Allow {
+		r := replay.Retrial{Now: now, Then: &d.rules}
+		if last := lastAgain(t, r, d, d.facts); last.Outcome != replay.Unchanged || last.Would.Verdict != floodmark.Allow {
 			t.Errorf("%s: %s %+v", o.name, last.Outcome, last.Would)
 		}
 		facts := slices.Clone(d.facts)
@@ -189,7 +189,7 @@ func TestOffersAreTakenFromTheRecord(t *testing.T) {
 			at--
 		}
 		facts[at] = f
-		if last := lastAgain(t, r, d, facts); last.Outcome == kernel.Unchanged || last.Would.Verdict == floodmark.Allow {
+		if last := lastAgain(t, r, d, facts); last.Outcome == replay.Unchanged || last.Would.Verdict == floodmark.Allow {
 			t.Errorf("%s without its grounds: %s %+v", o.name, last.Outcome, last.Would)
 		}
 	}

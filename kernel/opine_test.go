@@ -9,6 +9,7 @@ import (
 	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 )
 
 // looked makes every call a question for the auditor, unless something forbids that.
@@ -225,7 +226,7 @@ func TestOpinionsAgain(t *testing.T) {
 	d.call("mail", `{"to":"anna@firm.example","body":"`+strings.Repeat("good ", audit.MaxArgumentBytes/5)+`"}`)
 	d.call("mail", `{"to":"anna@firm.example","body":"`+strings.Repeat("good ", audit.MaxArgumentBytes/5)+`!"}`)
 	same := []string{"page same allow -> allow", "mail same audit -> audit (relax.freeContent)", "mail same allow -> allow (auditor)", "mail same audit -> audit (relax.freeContent)", "mail same confirm -> confirm (relax.freeContent)"}
-	wantOutcomes(t, outcomes(t, kernel.Retrial{Now: d.rules}, d, d.facts), same...)
+	wantOutcomes(t, outcomes(t, replay.Retrial{Now: d.rules}, d, d.facts), same...)
 	same[2] = "mail changed allow -> confirm (auditor)"
-	wantOutcomes(t, outcomes(t, kernel.Retrial{Now: deskRules(t, audited)}, d, d.facts), same...)
+	wantOutcomes(t, outcomes(t, replay.Retrial{Now: deskRules(t, audited)}, d, d.facts), same...)
 }

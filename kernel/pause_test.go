@@ -9,6 +9,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 )
 
 // under plays a call that comes in with a pause.
@@ -152,16 +153,16 @@ func TestAPauseIsReplayed(t *testing.T) {
 	d.under(p, "shell", `{"code":"x"}`)
 	d.under(p, "setup", `{"key":"k"}`)
 	d.call("shell", `{"code":"y"}`)
-	var facts []kernel.Recorded
+	var facts []replay.Recorded
 	for _, f := range d.facts {
-		facts = append(facts, kernel.Recorded{At: d.at, Fact: f})
+		facts = append(facts, replay.Recorded{At: d.at, Fact: f})
 	}
-	a, err := kernel.Retrial{Now: d.rules}.Session(facts, nil)
+	a, err := replay.Retrial{Now: d.rules}.Session(facts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, one := range a.Decisions {
-		if one.Outcome != kernel.Unchanged {
+		if one.Outcome != replay.Unchanged {
 			t.Errorf("%+v: %s", one.Action, one.Difference())
 		}
 	}

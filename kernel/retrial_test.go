@@ -11,11 +11,12 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 )
 
 // recorded lives a random session and returns its facts with their times.
-func recorded(h *history) ([]kernel.Recorded, error) {
-	var list []kernel.Recorded
+func recorded(h *history) ([]replay.Recorded, error) {
+	var list []replay.Recorded
 	for range eventsPerHistory {
 		h.n++
 		h.at = h.at.Add(time.Duration(h.rng.IntN(40)) * time.Second)
@@ -23,7 +24,7 @@ func recorded(h *history) ([]kernel.Recorded, error) {
 			return nil, fmt.Errorf("event %d: %w", h.n, err)
 		}
 		for _, f := range h.facts[len(list):] {
-			list = append(list, kernel.Recorded{At: h.at, Fact: f})
+			list = append(list, replay.Recorded{At: h.at, Fact: f})
 		}
 	}
 	return list, nil
@@ -45,7 +46,7 @@ func TestAnyHistoryIsJudgedAgainTheSame(t *testing.T) {
 				if err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
-				decisions += sameAgain(t, kernel.Retrial{Now: rules}, facts, fmt.Sprint("seed ", seed))
+				decisions += sameAgain(t, replay.Retrial{Now: rules}, facts, fmt.Sprint("seed ", seed))
 			}
 			if decisions < n {
 				t.Errorf("only %d decisions were made", decisions)
@@ -72,7 +73,7 @@ func TestAnyHistoryInAWorldIsAnsweredAgainTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		got, err := kernel.Retrial{Now: kind.rules}.Session(facts, nil)
+		got, err := replay.Retrial{Now: kind.rules}.Session(facts, nil)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -81,7 +82,7 @@ func TestAnyHistoryInAWorldIsAnsweredAgainTheSame(t *testing.T) {
 				skipped++
 				continue
 			}
-			if again++; d.Outcome != kernel.Unchanged {
+			if again++; d.Outcome != replay.Unchanged {
 				t.Fatalf("seed %d: fact %d: %s %s\n%+v\n%+v", seed, d.Index, d.Outcome, d.Difference(), facts[d.Index], d.Would)
 			}
 		}
@@ -105,15 +106,15 @@ func TestAnyHistoryInAWorldIsAnsweredTheSameByAnotherCatalog(t *testing.T) {
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
-		got, err := kernel.Retrial{Now: now}.Session(facts, nil)
+		got, err := replay.Retrial{Now: now}.Session(facts, nil)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		for _, d := range got.Decisions {
 			switch pushed := func(r floodmark.Reason) bool { return r.Code == floodmark.PushShown }; {
-			case d.Outcome == kernel.Untold, slices.ContainsFunc(d.Was.Reasons, pushed):
+			case d.Outcome == replay.Untold, slices.ContainsFunc(d.Was.Reasons, pushed):
 				untold++
-			case d.Outcome == kernel.Unchanged:
+			case d.Outcome == replay.Unchanged:
 				same++
 			default:
 				t.Fatalf("seed %d: fact %d: %s\n%+v\n%+v", seed, d.Index, d.Difference(), facts[d.Index], d.Would)
@@ -141,7 +142,7 @@ rules:
 `
 
 // sameAgain judges facts again and fails unless everything is as it was.
-func sameAgain(t *testing.T, r kernel.Retrial, facts []kernel.Recorded, name string) int {
+func sameAgain(t *testing.T, r replay.Retrial, facts []replay.Recorded, name string) int {
 	t.Helper()
 	got, err := r.Session(facts, nil)
 	if err != nil {
@@ -155,7 +156,7 @@ func sameAgain(t *testing.T, r kernel.Retrial, facts []kernel.Recorded, name str
 		}
 		again := got.Decisions[at]
 		at++
-		if again.Index != i || again.Outcome != kernel.Unchanged {
+		if again.Index != i || again.Outcome != replay.Unchanged {
 			t.Fatalf("%s: fact %d: %s %s\n%+v\n%+v", name, i, again.Outcome, again.Why, d, again.Would)
 		}
 		if diff := cmp.Diff(d.Decision, again.Would); diff != "" || again.WouldMark != d.Mark {
@@ -199,7 +200,7 @@ func TestJudgedAgainIsAsJudgedLive(t *testing.T) {
 				if err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
-				got, err := kernel.Retrial{Now: other, Then: &rules}.Session(facts, nil)
+				got, err := replay.Retrial{Now: other, Then: &rules}.Session(facts, nil)
 				if err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
@@ -208,13 +209,13 @@ func TestJudgedAgainIsAsJudgedLive(t *testing.T) {
 					want, ok := live[again.Index-f.Basis.Before]
 					switch {
 					case !ok || f.Action.Kind != floodmark.CallTool:
-					case again.Outcome == kernel.Untold:
+					case again.Outcome == replay.Untold:
 						untold++
 					case again.Would.Verdict != want.Verdict || again.WouldMark != f.Mark:
 						t.Fatalf("seed %d: fact %d: judged again %+v at %v\nlive %+v\nwas %+v", seed, again.Index, again.Would, again.WouldMark, want, f)
 					default:
 						told++
-						if again.Outcome == kernel.Changed {
+						if again.Outcome == replay.Changed {
 							changed++
 						}
 					}

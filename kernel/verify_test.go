@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 	"github.com/floodmark/floodmark/report"
 	"github.com/floodmark/floodmark/verify"
 )
@@ -151,7 +152,7 @@ func TestWaitingOnceMoreIsJudgedAgainTheSame(t *testing.T) {
 	asked := *d.call("look", `{"q":"x"}`).Verify
 	asked.Request.Digest[0]++
 	d.verified("look", `{"q":"x"}`, &asked, false, no("webhook", ""))
-	wantOutcomes(t, outcomes(t, kernel.Retrial{Now: d.rules}, d, d.facts), "look same allow if webhook agrees -> allow if webhook agrees", "look same allow if webhook agrees -> allow if webhook agrees")
+	wantOutcomes(t, outcomes(t, replay.Retrial{Now: d.rules}, d, d.facts), "look same allow if webhook agrees -> allow if webhook agrees", "look same allow if webhook agrees -> allow if webhook agrees")
 }
 
 // Both gates must allow the call, in whatever order they answer.
@@ -262,19 +263,19 @@ func TestReplayOfVerifiedCalls(t *testing.T) {
 		out := d.call("look", `{"q":"x"}`)
 		d.verified("look", `{"q":"x"}`, out.Verify, false, answer, yes("phone"))
 	}
-	var facts []kernel.Recorded
+	var facts []replay.Recorded
 	for _, f := range d.facts {
-		facts = append(facts, kernel.Recorded{At: d.at, Fact: f})
+		facts = append(facts, replay.Recorded{At: d.at, Fact: f})
 	}
 	for name, c := range map[string]struct{ policy, want string }{
 		"the same":         {oneGate, "[same same same same same same]"},
 		"without the gate": {"maxIterations: 20\n", "[changed same changed changed changed changed]"},
 	} {
-		a, err := kernel.Retrial{Now: deskRules(t, c.policy)}.Session(facts, nil)
+		a, err := replay.Retrial{Now: deskRules(t, c.policy)}.Session(facts, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var got []kernel.Outcome
+		var got []replay.Outcome
 		for _, r := range a.Decisions {
 			got = append(got, r.Outcome)
 		}

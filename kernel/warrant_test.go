@@ -9,7 +9,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 )
 
 // groundTools are tools of the owner's own services.
@@ -206,7 +206,7 @@ func TestWhatTheOwnersWordsVouchFor(t *testing.T) {
 			if diff := cmp.Diff(f.Basis, again.(floodmark.ActionDecided).Basis); diff != "" {
 				t.Error(diff)
 			}
-			sameAgain(t, kernel.Retrial{Now: d.rules}, recordedAt(d, d.facts), g.name)
+			sameAgain(t, replay.Retrial{Now: d.rules}, recordedAt(d, d.facts), g.name)
 		})
 	}
 }
@@ -220,8 +220,8 @@ func TestGroundsAreTakenFromTheRecord(t *testing.T) {
 		}
 		d, f := g.live(t)
 		now := rulesWith(t, d.rules.Policy, strings.ReplaceAll(groundTools, "licence: [", "licence: [wipe, "))
-		r := kernel.Retrial{Now: now, Then: &d.rules}
-		if last := lastAgain(t, r, d, d.facts); last.Outcome != kernel.Unchanged || last.Would.Verdict != floodmark.Allow {
+		r := replay.Retrial{Now: now, Then: &d.rules}
+		if last := lastAgain(t, r, d, d.facts); last.Outcome != replay.Unchanged || last.Would.Verdict != floodmark.Allow {
 			t.Errorf("%s: %s %+v", g.name, last.Outcome, last.Would)
 		}
 		facts := slices.Clone(d.facts)
@@ -233,13 +233,13 @@ func TestGroundsAreTakenFromTheRecord(t *testing.T) {
 		basis.Grounds = nil
 		f.Basis = &basis
 		facts[at] = f
-		if last := lastAgain(t, r, d, facts); last.Outcome == kernel.Unchanged || last.Would.Verdict == floodmark.Allow {
+		if last := lastAgain(t, r, d, facts); last.Outcome == replay.Unchanged || last.Would.Verdict == floodmark.Allow {
 			t.Errorf("%s without its grounds: %s %+v", g.name, last.Outcome, last.Would)
 		}
 	}
 }
 
-func lastAgain(t *testing.T, r kernel.Retrial, d *desk, facts []floodmark.Fact) kernel.Rejudged {
+func lastAgain(t *testing.T, r replay.Retrial, d *desk, facts []floodmark.Fact) replay.Rejudged {
 	t.Helper()
 	got, err := r.Session(recordedAt(d, facts), nil)
 	if err != nil {

@@ -154,7 +154,7 @@ func TestAnyInterleavingIsSomeOrder(outer *testing.T) {
 		if !ok {
 			t.Skip("two sessions each read what the other had not yet left behind")
 		}
-		replay(t, rec, order, rules)
+		retell(t, rec, order, rules)
 	})
 	if shared == 0 {
 		outer.Error("no two events were ever written at once: nothing was shown")
@@ -194,8 +194,8 @@ func tellAtOnce(t *testing.T, rec *recorder, rules kernel.Rules, count int, even
 	return all
 }
 
-// replay tells one node what was written, in that order, and compares.
-func replay(t *rapid.T, rec *recorder, all []told, rules kernel.Rules) {
+// retell tells one node what was written, in that order, and compares.
+func retell(t *rapid.T, rec *recorder, all []told, rules kernel.Rules) {
 	clock := &life{now: time.Unix(1_800_000_000, 0), code: "c0de0003"}
 	m := mustMonitor(t, lifeConfig(clock, journal.NewMemory(), rules))
 	defer m.Close()

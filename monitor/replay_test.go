@@ -17,6 +17,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 	"github.com/floodmark/floodmark/monitor"
 )
 
@@ -86,7 +87,7 @@ func (r *replayTotal) judge(t *testing.T, rules kernel.Rules, seed uint64) {
 			continue
 		}
 		r.sessions++
-		got, err := kernel.Retrial{Now: rules}.Session(facts, nil)
+		got, err := replay.Retrial{Now: rules}.Session(facts, nil)
 		if err != nil {
 			t.Fatalf("seed %d: %s: %v", seed, id, err)
 		}
@@ -95,7 +96,7 @@ func (r *replayTotal) judge(t *testing.T, rules kernel.Rules, seed uint64) {
 	}
 }
 
-func (r *replayTotal) compare(t *testing.T, facts []kernel.Recorded, got kernel.Account, name string) {
+func (r *replayTotal) compare(t *testing.T, facts []replay.Recorded, got replay.Account, name string) {
 	t.Helper()
 	at := 0
 	for i, f := range facts {
@@ -106,7 +107,7 @@ func (r *replayTotal) compare(t *testing.T, facts []kernel.Recorded, got kernel.
 		again := got.Decisions[at]
 		at++
 		diff := cmp.Diff(d.Decision, again.Would)
-		if again.Index != i || again.Outcome != kernel.Unchanged || diff != "" || again.WouldMark != d.Mark {
+		if again.Index != i || again.Outcome != replay.Unchanged || diff != "" || again.WouldMark != d.Mark {
 			t.Fatalf("%s: fact %d: %s %s\n%s", name, i, again.Outcome, again.Why, diff)
 		}
 		body, err := json.Marshal(d.Basis)
@@ -123,9 +124,9 @@ func (r *replayTotal) compare(t *testing.T, facts []kernel.Recorded, got kernel.
 	}
 }
 
-func recordedFacts(t *testing.T, j journal.Journal, id string) []kernel.Recorded {
+func recordedFacts(t *testing.T, j journal.Journal, id string) []replay.Recorded {
 	t.Helper()
-	var facts []kernel.Recorded
+	var facts []replay.Recorded
 	for e, err := range j.Read(t.Context(), session(id), 0) {
 		if err != nil {
 			t.Fatal(err)
@@ -134,7 +135,7 @@ func recordedFacts(t *testing.T, j journal.Journal, id string) []kernel.Recorded
 		if err != nil {
 			t.Fatal(err)
 		}
-		facts = append(facts, kernel.Recorded{At: e.Time(), Fact: f})
+		facts = append(facts, replay.Recorded{At: e.Time(), Fact: f})
 	}
 	return facts
 }

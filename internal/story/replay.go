@@ -8,7 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 )
 
 // replayParts lists the parts of a file that judge its story again.
@@ -28,14 +28,14 @@ func (w *world) playReplay(name string, ar *txtar.Archive, first int, shipped *c
 		return fmt.Errorf("%s: the new rules: %w", name, err)
 	}
 	// Under the same rules no decision may change.
-	same, err := w.rejudge(kernel.Retrial{Now: w.rules})
+	same, err := w.rejudge(replay.Retrial{Now: w.rules})
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	if len(same) != 1 {
 		return fmt.Errorf("%s: judged again by the same rules it differs: %s", name, strings.Join(same, "; "))
 	}
-	got, err := w.rejudge(kernel.Retrial{Now: now, Then: &w.rules, Endorse: contents(ar, "endorsed"), Disown: contents(ar, "disowned")})
+	got, err := w.rejudge(replay.Retrial{Now: now, Then: &w.rules, Endorse: contents(ar, "endorsed"), Disown: contents(ar, "disowned")})
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -69,14 +69,14 @@ func contents(ar *txtar.Archive, part string) (list []floodmark.Digest) {
 
 // rejudge returns one line for every decision that changed or for which the facts do not say
 // enough, and one line that counts the questions.
-func (w *world) rejudge(r kernel.Retrial) ([]string, error) {
+func (w *world) rejudge(r replay.Retrial) ([]string, error) {
 	var out []string
 	asked, would, tasks := 0, 0, 0
 	for _, id := range w.order {
 		s := w.sessions[id]
-		facts := make([]kernel.Recorded, len(s.facts))
+		facts := make([]replay.Recorded, len(s.facts))
 		for i, f := range s.facts {
-			facts[i] = kernel.Recorded{At: s.times[i], Fact: f}
+			facts[i] = replay.Recorded{At: s.times[i], Fact: f}
 		}
 		a, err := r.Session(facts, nil)
 		if err != nil {
@@ -84,7 +84,7 @@ func (w *world) rejudge(r kernel.Retrial) ([]string, error) {
 		}
 		asked, would, tasks = asked+a.Asked, would+a.WouldAsk, tasks+a.Tasks
 		for _, d := range a.Decisions {
-			if d.Outcome != kernel.Unchanged {
+			if d.Outcome != replay.Unchanged {
 				out = append(out, fmt.Sprintf("%s %d %s: %s", id, d.Index+1, d.Title(), d.Difference()))
 			}
 		}

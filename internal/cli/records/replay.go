@@ -65,7 +65,7 @@ what was decided under it.`,
 }
 
 func runReplay(ctx context.Context, c *cli.Console, opt replayFlags, form string) error {
-	r := &replay{opt: opt, session: opt.session}
+	r := &replayer{opt: opt, session: opt.session}
 	var err error
 	if r.trial.Now, r.trial.Then, err = replayRules(c, opt); err != nil {
 		return err

@@ -14,21 +14,21 @@ import (
 	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/factjson"
 	"github.com/floodmark/floodmark/internal/reports/tally"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 	"github.com/floodmark/floodmark/wire"
 )
 
-// A replay judges the sessions of an export again, one by one.
-type replay struct {
+// A replayer judges the sessions of an export again, one by one.
+type replayer struct {
 	opt               replayFlags
 	session           string // if a file is read, only this session
-	trial             kernel.Retrial
+	trial             replay.Retrial
 	endorse, withdraw []contentName
 	found             map[contentName]bool // the named contents that were found
 
 	// The session being read.
 	name   string
-	facts  []kernel.Recorded
+	facts  []replay.Recorded
 	first  uint64 // the number of its first entry
 	erased *floodmark.Label
 
@@ -38,7 +38,7 @@ type replay struct {
 }
 
 // replayLive reads the journal of the running monitor.
-func replayLive(ctx context.Context, c *cli.Console, r *replay, opt replayFlags) error {
+func replayLive(ctx context.Context, c *cli.Console, r *replayer, opt replayFlags) error {
 	return entries(ctx, c, opt.Place, &wire.ExportRequest{Session: opt.session}, func(p *wire.ExportResponse) error {
 		if t := p.GetTombstone(); t != nil {
 			return r.stone(t)
@@ -48,7 +48,7 @@ func replayLive(ctx context.Context, c *cli.Console, r *replay, opt replayFlags)
 }
 
 // replayFile reads what «floodmark journal export» wrote.
-func replayFile(c *cli.Console, r *replay, name string) error {
+func replayFile(c *cli.Console, r *replayer, name string) error {
 	in := c.Stdin
 	if name != cli.StdinName {
 		f, err := os.Open(c.Path(name))
@@ -75,7 +75,7 @@ func replayFile(c *cli.Console, r *replay, name string) error {
 }
 
 // line reads one line of an export: an entry, or a tombstone.
-func (r *replay) line(data []byte) error {
+func (r *replayer) line(data []byte) error {
 	var e wire.Entry
 	err := protojson.Unmarshal(data, &e)
 	if err != nil {
@@ -95,7 +95,7 @@ func (r *replay) line(data []byte) error {
 }
 
 // stone handles a tombstone: it begins a session whose earlier facts were erased.
-func (r *replay) stone(t *wire.Tombstone) error {
+func (r *replayer) stone(t *wire.Tombstone) error {
 	if err := r.begin(t.GetSession()); err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (r *replay) stone(t *wire.Tombstone) error {
 }
 
 // entry adds one fact.
-func (r *replay) entry(e *wire.Entry) error {
+func (r *replayer) entry(e *wire.Entry) error {
 	if err := r.begin(e.GetSession()); err != nil {
 		return err
 	}
@@ -118,12 +118,12 @@ func (r *replay) entry(e *wire.Entry) error {
 	if len(r.facts) == 0 {
 		r.first = e.GetSeq()
 	}
-	r.facts = append(r.facts, kernel.Recorded{At: time.Unix(0, e.GetAt()).UTC(), Fact: f})
+	r.facts = append(r.facts, replay.Recorded{At: time.Unix(0, e.GetAt()).UTC(), Fact: f})
 	return nil
 }
 
 // begin ends the previous session, if this entry is of another one.
-func (r *replay) begin(session string) error {
+func (r *replayer) begin(session string) error {
 	if session == r.name {
 		return nil
 	}
@@ -135,7 +135,7 @@ func (r *replay) begin(session string) error {
 }
 
 // end judges the session that was read.
-func (r *replay) end() error {
+func (r *replayer) end() error {
 	facts, erased := r.facts, r.erased
 	r.facts, r.erased = nil, nil
 	if len(facts) == 0 {
@@ -155,7 +155,7 @@ func (r *replay) end() error {
 }
 
 // contents returns the digests of the named contents that are in this session.
-func (r *replay) contents(names []contentName, facts []kernel.Recorded) []floodmark.Digest {
+func (r *replayer) contents(names []contentName, facts []replay.Recorded) []floodmark.Digest {
 	var list []floodmark.Digest
 	for _, name := range names {
 		if name.session != r.name {
@@ -179,7 +179,7 @@ func (r *replay) contents(names []contentName, facts []kernel.Recorded) []floodm
 }
 
 // missing returns the first named content that is in no session.
-func (r *replay) missing() (contentName, bool) {
+func (r *replayer) missing() (contentName, bool) {
 	for _, name := range slices.Concat(r.endorse, r.withdraw) {
 		if !r.found[name] {
 			return name, true

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark/internal/cli"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 )
 
 // A replaySum is the result of judging a journal again. Programs read its JSON: fields are only
@@ -45,7 +45,7 @@ type replayDifference struct {
 }
 
 // add adds one session.
-func (s *replaySum) add(session string, first uint64, a kernel.Account) {
+func (s *replaySum) add(session string, first uint64, a replay.Account) {
 	s.Sessions++
 	s.Tasks += a.Tasks
 	s.Questions.Was += a.Asked
@@ -53,12 +53,12 @@ func (s *replaySum) add(session string, first uint64, a kernel.Account) {
 	for _, d := range a.Decisions {
 		s.Decisions++
 		switch d.Outcome {
-		case kernel.Unchanged:
+		case replay.Unchanged:
 			s.Same++
 			continue
-		case kernel.Changed:
+		case replay.Changed:
 			s.Changed++
-		case kernel.Untold:
+		case replay.Untold:
 			s.CannotTell++
 		}
 		if len(s.Differences) >= maxDifferences {
@@ -72,12 +72,12 @@ func (s *replaySum) add(session string, first uint64, a kernel.Account) {
 // maxDifferences bounds the differences kept for display.
 const maxDifferences = 100_000
 
-func difference(session string, first uint64, d kernel.Rejudged) replayDifference {
+func difference(session string, first uint64, d replay.Rejudged) replayDifference {
 	out := replayDifference{
 		Decision: fmt.Sprintf("%s#%d", session, first+uint64(d.Index)), At: d.At, Turn: d.Turn, Action: d.Title(),
 		Outcome: string(d.Outcome), Was: d.Was.Verdict.String(), Why: d.Why, line: d.Difference(),
 	}
-	if d.Outcome == kernel.Untold {
+	if d.Outcome == replay.Untold {
 		return out
 	}
 	out.Would = d.Would.Verdict.String()
@@ -92,7 +92,7 @@ func difference(session string, first uint64, d kernel.Rejudged) replayDifferenc
 }
 
 // replayed prints the result.
-func replayed(c *cli.Console, r *replay, form string) error {
+func replayed(c *cli.Console, r *replayer, form string) error {
 	if name, ok := r.missing(); ok {
 		return cli.Refuse("«floodmark why "+cli.ShellWord(name.session)+"» shows the digests of what came in", "no content of %s has the digest %s", name.session, name.digest)
 	}
@@ -122,7 +122,7 @@ func replayText(st cli.Style, s *replaySum) string {
 	p := &cli.Sheet{St: st}
 	for _, d := range s.Differences {
 		paint := st.Yellow
-		if d.Outcome == string(kernel.Untold) {
+		if d.Outcome == string(replay.Untold) {
 			paint = st.Dim
 		}
 		p.Line(0, fmt.Sprintf("%s, %s, %s", cli.Plain(d.Decision), d.At.Local().Format("2006-01-02 15:04"), cli.Plain(d.Action)))

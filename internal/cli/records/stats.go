@@ -15,6 +15,7 @@ import (
 	"github.com/floodmark/floodmark/internal/reports/tally"
 	"github.com/floodmark/floodmark/internal/text/linetext"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/policy"
 )
@@ -159,7 +160,7 @@ func stats(ctx context.Context, c *cli.Console, f JournalFlags, with, form strin
 // included, because they still describe their session.
 func SessionsIn(ctx context.Context, c *cli.Console, f JournalFlags) ([]tally.Session, error) {
 	var list []tally.Session
-	r := &replay{session: f.Session, keep: func(s tally.Session) error {
+	r := &replayer{session: f.Session, keep: func(s tally.Session) error {
 		if s.Name != string(monitor.Incidents) && s.Name != string(monitor.Pauses) {
 			list = append(list, s)
 		}
@@ -254,7 +255,7 @@ func (j *Judge) rule(b tally.Behind) (ruleReport, error) {
 
 // saves returns how many questions a line would have spared.
 func (j *Judge) saves(l tally.Line) (int, error) {
-	trial := kernel.Retrial{Now: j.Rules, Then: &j.Rules, Since: j.Since}
+	trial := replay.Retrial{Now: j.Rules, Then: &j.Rules, Since: j.Since}
 	switch l.Kind {
 	case tally.Grant:
 		return l.Saves, nil
@@ -303,7 +304,7 @@ func (j *Judge) cost(file string) (*policyCost, error) {
 	if err != nil {
 		return nil, err
 	}
-	trial := kernel.Retrial{Now: rules, Then: &j.Rules, Since: j.Since}
+	trial := replay.Retrial{Now: rules, Then: &j.Rules, Since: j.Since}
 	out := &policyCost{File: file}
 	for _, s := range j.Sessions {
 		a, err := trial.Session(s.Facts, s.Erased)
@@ -313,13 +314,13 @@ func (j *Judge) cost(file string) (*policyCost, error) {
 		out.Was, out.Would = out.Was+a.Asked, out.Would+a.WouldAsk
 		for _, d := range a.Decisions {
 			switch d.Outcome {
-			case kernel.Changed:
+			case replay.Changed:
 				if out.Changed++; d.Would.Verdict > d.Was.Verdict {
 					out.Looser++
 				}
-			case kernel.Untold:
+			case replay.Untold:
 				out.CannotTell++
-			case kernel.Unchanged:
+			case replay.Unchanged:
 			}
 		}
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/reports/tally"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 	"github.com/floodmark/floodmark/policy"
 )
 
@@ -23,7 +23,7 @@ func TestStandingFromAQuestion(t *testing.T) {
 		floodmark.TicketOpened{Ticket: "t", Shown: []floodmark.Shown{{Pattern: `mail to="a b" id=7`, Mark: mark}}},
 		floodmark.TicketExtended{Ticket: "t", Shown: floodmark.Shown{Mark: mark}},
 	} {
-		one.Facts = append(one.Facts, kernel.Recorded{Fact: f})
+		one.Facts = append(one.Facts, replay.Recorded{Fact: f})
 	}
 	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	s := policy.Standing{Name: "n", From: day, Until: day.AddDate(0, 0, 30)}
@@ -44,7 +44,7 @@ func TestStandingFromAQuestion(t *testing.T) {
 		"no kind":  {Mark: mark},
 	} {
 		var s policy.Standing
-		one.Facts = []kernel.Recorded{{Fact: floodmark.TicketOpened{Ticket: "t", Shown: []floodmark.Shown{shown}}}}
+		one.Facts = []replay.Recorded{{Fact: floodmark.TicketOpened{Ticket: "t", Shown: []floodmark.Shown{shown}}}}
 		if !standingAsked(one, "t", &s) || s.Call != "" {
 			t.Errorf("%s: %+v", name, s)
 		}

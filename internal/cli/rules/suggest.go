@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/internal/cli/records"
 	"github.com/floodmark/floodmark/internal/reports/tally"
 	"github.com/floodmark/floodmark/internal/text/linetext"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 	"github.com/floodmark/floodmark/policy"
 )
 
@@ -194,7 +194,7 @@ func checkLine(j *records.Judge, l tally.Line) (why string, saves int, lets []st
 	if failed != nil {
 		return "it cannot be loaded: " + failed.Error(), 0, nil, nil //nolint:nilerr // why has the error
 	}
-	trial := kernel.Retrial{Now: rules, Then: &j.Rules}
+	trial := replay.Retrial{Now: rules, Then: &j.Rules}
 	for _, s := range j.Sessions {
 		a, err := trial.Session(s.Facts, s.Erased)
 		if err != nil {
@@ -202,7 +202,7 @@ func checkLine(j *records.Judge, l tally.Line) (why string, saves int, lets []st
 		}
 		saves += a.Asked - a.WouldAsk
 		for _, d := range a.Decisions {
-			if d.Outcome != kernel.Changed || d.Would.Verdict <= d.Was.Verdict {
+			if d.Outcome != replay.Changed || d.Would.Verdict <= d.Was.Verdict {
 				continue
 			}
 			if guarded(d, &l) {
@@ -220,7 +220,7 @@ func checkLine(j *records.Judge, l tally.Line) (why string, saves int, lets []st
 }
 
 // guarded reports whether a proposed line may not loosen a decision.
-func guarded(d kernel.Rejudged, l *tally.Line) bool {
+func guarded(d replay.Rejudged, l *tally.Line) bool {
 	if d.Was.Verdict == floodmark.Restrict || slices.Contains(d.Action.Effects, floodmark.Admin) {
 		return true
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 )
 
 // A Kind says what is wrong.
@@ -87,7 +88,7 @@ func Check(ctx context.Context, j journal.Journal, tenant string, rules kernel.R
 type order struct {
 	report    *Report
 	session   journal.Session
-	facts     []kernel.Recorded
+	facts     []replay.Recorded
 	at        map[string]uint64 // the last entry with each promised fact
 	decisions map[floodmark.CallID]int
 }
@@ -113,7 +114,7 @@ func (o *order) read(ctx context.Context, j journal.Journal) error {
 		}
 		last = e.Link()
 		o.report.Entries++
-		o.facts = append(o.facts, kernel.Recorded{At: e.Time(), Fact: f})
+		o.facts = append(o.facts, replay.Recorded{At: e.Time(), Fact: f})
 		if key := kept(f); key != "" {
 			o.at[key] = e.Seq
 		}
@@ -168,7 +169,7 @@ func (o *order) answered(log []Heard) {
 
 // rejudge judges every decision again from the facts before it.
 func (o *order) rejudge(rules kernel.Rules) {
-	account, err := kernel.Retrial{Now: rules}.Session(o.facts, nil)
+	account, err := replay.Retrial{Now: rules}.Session(o.facts, nil)
 	if err != nil {
 		o.report.find(Inconsistent, o.session.ID, "its facts do not follow from each other: %v", err)
 		return
@@ -178,9 +179,9 @@ func (o *order) rejudge(rules kernel.Rules) {
 		switch {
 		case d.WasMark != d.WouldMark:
 			o.report.find(Stale, o.session.ID, "%s was decided at the mark %s, which was %s by then", d.Title(), d.WasMark, d.WouldMark)
-		case d.Outcome == kernel.Changed:
+		case d.Outcome == replay.Changed:
 			o.report.find(Inconsistent, o.session.ID, "%s: %s", d.Title(), d.Difference())
-		case d.Outcome == kernel.Untold:
+		case d.Outcome == replay.Untold:
 			o.report.Untold++
 		default:
 		}

@@ -6,16 +6,16 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 )
 
 // The auditor's answers are counted by tool and effects, the most refused first. Old answers are
 // not counted.
 func TestAuditorFigures(t *testing.T) {
 	begin := time.Unix(1000, 0)
-	var facts []kernel.Recorded
+	var facts []replay.Recorded
 	add := func(after time.Duration, f floodmark.Fact) {
-		facts = append(facts, kernel.Recorded{At: begin.Add(after), Fact: f})
+		facts = append(facts, replay.Recorded{At: begin.Add(after), Fact: f})
 	}
 	ask := func(after time.Duration, tool string, e floodmark.Effect, says string) {
 		id := floodmark.CallID(time.Duration(len(facts)).String())

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 )
 
 // Commands in boxes are counted neither as questions nor as refused.
@@ -27,7 +27,7 @@ func TestBoxesAreCounted(t *testing.T) {
 	}
 	s := Session{Name: "s"}
 	for i, f := range facts {
-		s.Facts = append(s.Facts, kernel.Recorded{At: at.Add(time.Duration(i) * time.Second), Fact: f})
+		s.Facts = append(s.Facts, replay.Recorded{At: at.Add(time.Duration(i) * time.Second), Fact: f})
 	}
 	for since, want := range map[time.Duration][3]int{0: {2, 1, 1}, 5 * time.Second: {1, 0, 1}} {
 		a, err := Count([]Session{s}, at.Add(since), at.Add(time.Hour))

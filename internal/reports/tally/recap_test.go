@@ -8,7 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/reports/tally"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 )
 
 func ran(command string, d floodmark.Decision) floodmark.ActionDecided {
@@ -32,7 +32,7 @@ func TestRecall(t *testing.T) {
 		}}
 	}
 	held := floodmark.Decision{Verdict: floodmark.Restrict, Reasons: []floodmark.Reason{{Code: floodmark.SelfProtection, Text: "it changes the monitor"}}}
-	facts := []kernel.Recorded{
+	facts := []replay.Recorded{
 		{At: at, Fact: floodmark.SessionOpened{Agent: "pi"}},
 		{At: at, Fact: ran("old", held)},
 		{At: at.Add(time.Hour), Fact: ran("go test ./...", watched("contain", floodmark.TaintEscalation, "in a box"))},
@@ -72,13 +72,13 @@ func TestRecall(t *testing.T) {
 
 // A report fits on a screen, however many calls there were.
 func TestRecapFitsAScreen(t *testing.T) {
-	var facts []kernel.Recorded
+	var facts []replay.Recorded
 	for _, would := range []string{"restrict", "confirm", "contain"} {
 		for i := range 30 {
-			facts = append(facts, kernel.Recorded{At: time.Unix(int64(i), 0), Fact: ran(would+strings.Repeat("x", i), floodmark.Decision{Would: would, Verdict: floodmark.Allow})})
+			facts = append(facts, replay.Recorded{At: time.Unix(int64(i), 0), Fact: ran(would+strings.Repeat("x", i), floodmark.Decision{Would: would, Verdict: floodmark.Allow})})
 		}
 	}
-	facts = append([]kernel.Recorded{{Fact: floodmark.SessionOpened{Agent: "pi"}}}, facts...)
+	facts = append([]replay.Recorded{{Fact: floodmark.SessionOpened{Agent: "pi"}}}, facts...)
 	r, err := tally.Recall([]tally.Session{{Name: "s", Facts: facts}}, time.Time{})
 	if err != nil || len(r.Deeds) != 90 {
 		t.Fatal(err, len(r.Deeds))

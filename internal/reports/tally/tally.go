@@ -12,13 +12,14 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 	"github.com/floodmark/floodmark/report"
 )
 
 // A Session is one session with the facts of its journal.
 type Session struct {
 	Name  string
-	Facts []kernel.Recorded
+	Facts []replay.Recorded
 	// Erased is the mark of the session when its earlier facts were erased; nil if none were.
 	Erased *floodmark.Label
 }

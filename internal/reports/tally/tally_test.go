@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 )
 
 func TestNamesThatMayStandInALine(t *testing.T) {
@@ -135,7 +135,7 @@ func TestFiguresAreSharesOfWhatWasAsked(t *testing.T) {
 
 // A fact that cannot follow the earlier facts is an error.
 func TestFactsThatDoNotFit(t *testing.T) {
-	if _, err := Count([]Session{{Name: "s", Facts: []kernel.Recorded{{Fact: floodmark.TurnOpened{}}}}}, time.Time{}, time.Time{}); err == nil {
+	if _, err := Count([]Session{{Name: "s", Facts: []replay.Recorded{{Fact: floodmark.TurnOpened{}}}}}, time.Time{}, time.Time{}); err == nil {
 		t.Error("a session that nobody opened")
 	}
 	a, err := Count(nil, time.Time{}, time.Time{})
@@ -176,7 +176,7 @@ func TestTimeToAnswerInQuietHours(t *testing.T) {
 		"never held":       {time.Time{}, asked.Add(time.Hour), time.Hour},
 		"at its end, once": {morning, morning, 8 * time.Hour},
 	} {
-		facts := []kernel.Recorded{
+		facts := []replay.Recorded{
 			{At: asked, Fact: floodmark.SessionOpened{Agent: "a"}},
 			{At: asked, Fact: floodmark.ActionDecided{}},
 			{At: asked, Fact: floodmark.TicketOpened{Ticket: "t", Shown: []floodmark.Shown{{}}, Expires: morning.Add(time.Hour), Held: c.held}},

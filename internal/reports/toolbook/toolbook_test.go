@@ -10,12 +10,12 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/reports/tally"
 	"github.com/floodmark/floodmark/internal/reports/toolbook"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
 )
 
 func calls(at time.Time, refs ...floodmark.ToolRef) (s tally.Session) {
 	for _, ref := range refs {
-		s.Facts = append(s.Facts, kernel.Recorded{At: at, Fact: floodmark.ActionDecided{Action: floodmark.Action{Kind: floodmark.CallTool, Tool: ref}}})
+		s.Facts = append(s.Facts, replay.Recorded{At: at, Fact: floodmark.ActionDecided{Action: floodmark.Action{Kind: floodmark.CallTool, Tool: ref}}})
 	}
 	return s
 }
@@ -30,9 +30,9 @@ func TestBook(t *testing.T) {
 	issue := floodmark.ToolRef{Agent: "claude-code", Server: "github", Name: "create_issue"}
 	mail := floodmark.ToolRef{Agent: "openclaw", Server: "own", Name: "mail_search"}
 	evil := floodmark.ToolRef{Agent: "openclaw", Name: "x\x1b[2J; rm -rf ~\n" + strings.Repeat("y", 500)}
-	reply := kernel.Recorded{At: now, Fact: floodmark.ActionDecided{Action: floodmark.Action{Kind: floodmark.SendReply, Tool: floodmark.ToolRef{Name: "reply"}}}}
+	reply := replay.Recorded{At: now, Fact: floodmark.ActionDecided{Action: floodmark.Action{Kind: floodmark.SendReply, Tool: floodmark.ToolRef{Name: "reply"}}}}
 	b := toolbook.Of([]tally.Session{
-		calls(now.Add(-time.Hour), read, issue, read, mail), calls(now, read, evil), {Facts: []kernel.Recorded{reply}}, calls(now.AddDate(0, -2, 0), floodmark.ToolRef{Agent: "pi", Name: "old"}),
+		calls(now.Add(-time.Hour), read, issue, read, mail), calls(now, read, evil), {Facts: []replay.Recorded{reply}}, calls(now.AddDate(0, -2, 0), floodmark.ToolRef{Agent: "pi", Name: "old"}),
 	}, cat, now.AddDate(0, 0, -30))
 	text := b.String()
 	for _, want := range []string{

@@ -1,10 +1,11 @@
-package kernel
+package replay
 
 import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/kernel"
 )
 
 // noBasis is why older decisions cannot be judged again.
@@ -14,16 +15,16 @@ const noBasis = "it was recorded without what it followed from"
 //
 // What was not kept is guessed twice, for the worst and for the best: if both
 // guesses lead to the same answer, that is the answer.
-func (t *trial) again(m *Moment, r Record) (Recalled, string) {
+func (t *trial) again(m *kernel.Moment, r kernel.Record) (kernel.Recalled, string) {
 	t.doubt = ""
 	if r.Action.Kind == floodmark.SendReply && r.Action.Audience == string(hook.ToOwner) {
-		return Recalled{ActionDecided: floodmark.ActionDecided{Action: r.Action, Mark: m.Mark(), Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}}, ""
+		return kernel.Recalled{ActionDecided: floodmark.ActionDecided{Action: r.Action, Mark: m.Mark(), Decision: floodmark.Decision{Verdict: floodmark.Allow, Reach: floodmark.Free}}}, ""
 	}
 	switch {
 	case !r.Sound():
-		return Recalled{}, noBasis
+		return kernel.Recalled{}, noBasis
 	case t.lost != "":
-		return Recalled{}, t.lost
+		return kernel.Recalled{}, t.lost
 	case r.Action.Kind == floodmark.CallModel:
 		return t.model(m, r)
 	}
@@ -39,7 +40,7 @@ func (t *trial) again(m *Moment, r Record) (Recalled, string) {
 }
 
 // model judges a model call.
-func (t *trial) model(m *Moment, r Record) (Recalled, string) {
+func (t *trial) model(m *kernel.Moment, r kernel.Record) (kernel.Recalled, string) {
 	again, why := m.Judge(r, nil)
 	if r.Basis.Unreadable && (t.then() != &t.Now || m.Mark() != r.Mark) {
 		return again, "the offered tools cannot be told from their names"
@@ -53,8 +54,8 @@ func (t *trial) model(m *Moment, r Record) (Recalled, string) {
 // A guess fills in what was not kept.
 type guess struct {
 	*trial
-	m     *Moment
-	r     Record
+	m     *kernel.Moment
+	r     kernel.Record
 	worst bool
 }
 

@@ -1,4 +1,7 @@
-package kernel
+// Package replay judges the decisions of a recorded session again: by other rules, or as if the
+// owner had vouched for something. It keeps the session twice, as it was and as it would be, and
+// has the kernel judge each decision. It changes nothing, and says so where it cannot tell.
+package replay
 
 import (
 	"cmp"
@@ -8,6 +11,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/report"
 )
 
@@ -20,10 +24,10 @@ import (
 // ours (an ended turn, an open question) are as they would have been.
 type Retrial struct {
 	// Now are the rules it is judged by.
-	Now Rules
+	Now kernel.Rules
 	// Then are the rules it was recorded under; nil if they are not known.
 	// Without them less can be told.
-	Then *Rules
+	Then *kernel.Rules
 	// Endorse is content the owner is taken to have vouched for as soon as it
 	// was there, Disown content they are taken never to have vouched for.
 	Endorse, Disown []floodmark.Digest
@@ -73,9 +77,9 @@ type Account struct {
 // Session judges the decisions of one session again. The facts are all it has, in order. If earlier
 // facts were erased, erased is the mark that the session then had.
 func (r Retrial) Session(facts []Recorded, erased *floodmark.Label) (Account, error) {
-	t := &trial{Retrial: r, was: NewState(), would: NewState(), tasks: map[int]bool{}, last: judgement{index: -1}}
+	t := &trial{Retrial: r, was: kernel.NewState(), would: kernel.NewState(), tasks: map[int]bool{}, last: judgement{index: -1}}
 	if erased != nil {
-		t.was, t.would = Forgotten(*erased), Forgotten(*erased)
+		t.was, t.would = kernel.Forgotten(*erased), kernel.Forgotten(*erased)
 	}
 	starts := map[int]int{} // where the event of a decision begins
 	for i, f := range facts {
@@ -102,7 +106,7 @@ func (r Retrial) Session(facts []Recorded, erased *floodmark.Label) (Account, er
 // A trial is one session being judged again: as it was, and as it would be.
 type trial struct {
 	Retrial
-	was, would *State
+	was, would *kernel.State
 	// relabelled says that the two states differ in the label of some content.
 	relabelled bool
 	// lost says why labels cannot be told any more; empty while they can.
@@ -125,7 +129,7 @@ type judgement struct {
 	index   int
 	told    bool
 	placed  bool // the label of its result would be known, told or not
-	again   Recalled
+	again   kernel.Recalled
 	tickets []floodmark.Fact // the question it would have opened or joined
 }
 
@@ -136,7 +140,7 @@ func (t *trial) judge(facts []Recorded, from, at int) {
 		return
 	}
 	t.under(facts[from:at])
-	m := NewMoment(t.would, t.Now, facts[at].At, ticketOf(facts, at), f, t.relabels(facts[from:at]))
+	m := kernel.NewMoment(t.would, t.Now, facts[at].At, ticketOf(facts, at), f, t.relabels(facts[from:at]))
 	r := heardIn(facts, from, at)
 	r.SameCatalog = t.sameCatalog(f.Action.Tool)
 	j, why := t.again(m, r)
@@ -165,7 +169,7 @@ func alike(a, b floodmark.Decision) bool {
 
 // count counts questions, and asks the one that would have been asked.
 func (t *trial) count(out Rejudged, f floodmark.ActionDecided) {
-	asks := func(d floodmark.Decision, s *State) bool {
+	asks := func(d floodmark.Decision, s *kernel.State) bool {
 		_, asked := s.Book.Asked(f.Action.Tool, f.Action.ArgsDigest, out.At)
 		return d.Verdict == floodmark.Confirm && f.Action.Kind != floodmark.CallModel && !asked && !out.At.Before(t.Since)
 	}
@@ -191,7 +195,7 @@ func (t *trial) under(before []Recorded) {
 }
 
 // then returns the rules an event was recorded under, if they are known.
-func (t *trial) then() *Rules {
+func (t *trial) then() *kernel.Rules {
 	switch {
 	case t.policy == t.Now.Policy.Hash() && t.catalog == t.Now.Catalog.Hash():
 		return &t.Now
@@ -251,8 +255,8 @@ func answerOf(d floodmark.Decision) string {
 // heardIn returns the decision at facts[at] with what others said in its event, which begins at from.
 // If verifiers were asked after an opinion, the call was decided twice, and the opinion is in the
 // event of the first decision.
-func heardIn(facts []Recorded, from, at int) Record {
-	var r Record
+func heardIn(facts []Recorded, from, at int) kernel.Record {
+	var r kernel.Record
 	r.ActionDecided, _ = facts[at].Fact.(floodmark.ActionDecided)
 	for _, f := range facts[from:at] {
 		switch f := f.Fact.(type) {

@@ -1,4 +1,4 @@
-package kernel_test
+package replay_test
 
 import (
 	"bytes"
@@ -11,12 +11,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/factjson"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
+	"github.com/floodmark/floodmark/policy"
 )
 
 // olderSession is a session that was recorded when each finding was a field of its own.
-func olderSession(t *testing.T) (facts []kernel.Recorded) {
+func olderSession(t *testing.T) (facts []replay.Recorded) {
 	t.Helper()
 	data, err := os.ReadFile("testdata/before-findings.jsonl")
 	if err != nil {
@@ -38,16 +41,21 @@ func olderSession(t *testing.T) (facts []kernel.Recorded) {
 		if _, again, err := factjson.Encode(f); err != nil || !bytes.Equal(again, entry.Fact) {
 			t.Errorf("written again as %s, %v; it was %s", again, err, entry.Fact)
 		}
-		facts = append(facts, kernel.Recorded{At: entry.At, Fact: f})
+		facts = append(facts, replay.Recorded{At: entry.At, Fact: f})
 	}
 	return facts
 }
 
 // judgedAgain returns what would be decided about a session.
-func judgedAgain(t *testing.T, facts []kernel.Recorded) []kernel.Rejudged {
+func judgedAgain(t *testing.T, facts []replay.Recorded) []replay.Rejudged {
 	t.Helper()
-	rules := mustRules(t, "version: 1\nprofile: coding\n", "")
-	got, err := (kernel.Retrial{Now: rules, Then: &rules}).Session(facts, nil)
+	p, problems := policy.Load(policy.Layer{Name: "user", Data: []byte("version: 1\nprofile: coding\n")})
+	shipped, err := catalog.Shipped()
+	if problems.Failed() || err != nil {
+		t.Fatal(problems, err)
+	}
+	rules := kernel.NewRules(p, catalog.New(p.Tools(), shipped))
+	got, err := (replay.Retrial{Now: rules, Then: &rules}).Session(facts, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +67,7 @@ func judgedAgain(t *testing.T, facts []kernel.Recorded) []kernel.Rejudged {
 func TestAnOlderSessionIsJudgedTheSame(t *testing.T) {
 	facts, asked := olderSession(t), map[string]int{}
 	for _, d := range judgedAgain(t, facts) {
-		if d.Outcome != kernel.Unchanged || !cmp.Equal(d.Was, d.Would) {
+		if d.Outcome != replay.Unchanged || !cmp.Equal(d.Was, d.Would) {
 			t.Errorf("fact %d: %s %s %s", d.Index, d.Outcome, d.Why, cmp.Diff(d.Was, d.Would))
 		}
 		for _, r := range d.Was.Reasons {
@@ -82,7 +90,7 @@ func TestAnOlderSessionIsJudgedTheSame(t *testing.T) {
 		facts[i].Fact = d
 	}
 	for _, d := range judgedAgain(t, facts) {
-		if d.Outcome != kernel.Unchanged || !cmp.Equal(d.Was, d.Would) {
+		if d.Outcome != replay.Unchanged || !cmp.Equal(d.Was, d.Would) {
 			t.Errorf("fact %d as a list: %s %s %s", d.Index, d.Outcome, d.Why, cmp.Diff(d.Was, d.Would))
 		}
 	}
@@ -94,7 +102,7 @@ func TestAnOlderSessionIsJudgedTheSame(t *testing.T) {
 // A finding of a version to come is refused, whatever else allows the call.
 func TestAFindingOfTomorrowIsRefused(t *testing.T) {
 	facts := olderSession(t)
-	at := slices.IndexFunc(facts, func(f kernel.Recorded) bool {
+	at := slices.IndexFunc(facts, func(f replay.Recorded) bool {
 		d, ok := f.Fact.(floodmark.ActionDecided)
 		return ok && d.Decision.Verdict == floodmark.Allow
 	})
@@ -104,7 +112,7 @@ func TestAFindingOfTomorrowIsRefused(t *testing.T) {
 	d.Basis = &b
 	facts[at].Fact = d
 	all := judgedAgain(t, facts)
-	again := all[slices.IndexFunc(all, func(r kernel.Rejudged) bool { return r.Index == at })]
+	again := all[slices.IndexFunc(all, func(r replay.Rejudged) bool { return r.Index == at })]
 	if again.Would.Verdict != floodmark.Restrict || again.Would.Reasons[0].Code != floodmark.Unjudged {
 		t.Errorf("%+v", again.Would)
 	}

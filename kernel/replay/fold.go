@@ -1,10 +1,11 @@
-package kernel
+package replay
 
 import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/kernel"
 )
 
 // relabels returns the facts of an event before its decision, with the labels that their content would
@@ -191,7 +192,7 @@ func (t *trial) inherited(sources []floodmark.Source) {
 
 // asBefore reports whether the rules say of the result of a tool what they said
 // before, whatever its arguments were.
-func (t *trial) asBefore(then *Rules, src floodmark.Source) bool {
+func (t *trial) asBefore(then *kernel.Rules, src floodmark.Source) bool {
 	ref := floodmark.ToolRef{Agent: t.would.Agent, Server: src.Origin.Server, Name: src.Origin.Name}
 	if !then.Catalog.Alike(t.Now.Catalog, ref) || then.Policy.Caution(ref) != t.Now.Policy.Caution(ref) {
 		return false
