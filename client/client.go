@@ -61,6 +61,7 @@ type Client struct {
 	turn      atomic.Int64 // index of the address that answered last
 	owner     wire.OwnerServiceClient
 	machines  wire.MachineServiceClient
+	console   wire.ConsoleServiceClient
 	timeout   time.Duration
 }
 
@@ -84,6 +85,7 @@ func Dial(target string, o Options) (*Client, error) {
 	}
 	c.owner = wire.NewOwnerServiceClient(web, base, plain, token, connect.WithReadMaxBytes(MaxOwnerBytes))
 	c.machines = wire.NewMachineServiceClient(web, base, plain, token, connect.WithReadMaxBytes(MaxOwnerBytes))
+	c.console = wire.NewConsoleServiceClient(web, base, plain, token, connect.WithReadMaxBytes(MaxOwnerBytes))
 	return c, nil
 }
 
@@ -136,6 +138,9 @@ func (c *Client) Owner() wire.OwnerServiceClient { return c.owner }
 
 // Machines returns the client for what can be asked and done about laptops in a fleet.
 func (c *Client) Machines() wire.MachineServiceClient { return c.machines }
+
+// Console returns the client that opens the console, the owner's pages in a browser.
+func (c *Client) Console() wire.ConsoleServiceClient { return c.console }
 
 // Handle reports an event of an agent to the daemon and returns what the agent must do. On any
 // error (no daemon, no answer in time, an answer that is not understood) the reply is the zero

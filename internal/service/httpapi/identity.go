@@ -149,6 +149,7 @@ const (
 	ByCertificate = "certificate"
 	ByProvider    = "oidc"    // a token that an identity provider signed
 	ByMachine     = "machine" // a token that the fleet gave to a laptop
+	ByConsole     = "console" // a page that a person at a terminal of this machine opened
 )
 
 type identityKey struct{}

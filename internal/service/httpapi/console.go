@@ -1,0 +1,42 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+
+	"connectrpc.com/connect"
+
+	"github.com/floodmark/floodmark/internal/agents/hookframe"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// Console answers the pages of the console, and opens it. The rules of [Owner] apply.
+type Console interface {
+	OpenConsole(ctx context.Context, who Identity, r *wire.OpenConsoleRequest) (*wire.OpenConsoleResponse, error)
+	CloseConsole(ctx context.Context, who Identity, r *wire.CloseConsoleRequest) (*wire.CloseConsoleResponse, error)
+}
+
+// NewConsoleHandler serves the ConsoleService. The caller must be in the request's context; see
+// [WithIdentity].
+func NewConsoleHandler(c Console, o Options) http.Handler {
+	_, next := wire.NewConsoleServiceHandler(consoleService{c}, codecs(),
+		connect.WithInterceptors(checked{o}), connect.WithRecover(recovered))
+	service := wire.File_floodmark_v1_console_proto.Services().ByName("ConsoleService")
+	return &guard{
+		next: next, methods: methodsOf(service, MaxOwnerBytes), opts: o,
+		budget: hookframe.NewBudget(hookframe.MaxInFlight), errors: connect.NewErrorWriter(codecs()),
+	}
+}
+
+// consoleService adapts Connect's calls: it adds the caller.
+type consoleService struct{ console Console }
+
+var _ wire.ConsoleServiceHandler = consoleService{}
+
+func (s consoleService) OpenConsole(ctx context.Context, r *wire.OpenConsoleRequest) (*wire.OpenConsoleResponse, error) {
+	return s.console.OpenConsole(ctx, IdentityOf(ctx), r)
+}
+
+func (s consoleService) CloseConsole(ctx context.Context, r *wire.CloseConsoleRequest) (*wire.CloseConsoleResponse, error) {
+	return s.console.CloseConsole(ctx, IdentityOf(ctx), r)
+}
