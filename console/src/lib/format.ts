@@ -1,0 +1,115 @@
+// Words for times, levels and deeds.
+
+import type { Action, Answered, Decided, Label, Source, Time } from './types';
+
+const number = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
+
+/** span says how long some milliseconds are, roughly enough to be read in passing. */
+export function span(ms: number): string {
+  const s = Math.max(0, Math.round(ms / 1000));
+  if (s < 60) return `${s} s`;
+  if (s < 600) return `${Math.floor(s / 60)} min ${s % 60} s`;
+  if (s < 7200) return `${Math.round(s / 60)} min`;
+  if (s < 172_800) return `${Math.round(s / 3600)} h`;
+  return `${Math.round(s / 86_400)} days`;
+}
+
+export const millis = (t: Time | undefined): number => (t === undefined ? NaN : Date.parse(t));
+
+/** ago says how long ago something was. */
+export function ago(t: Time | undefined, now: number): string {
+  const at = millis(t);
+  if (Number.isNaN(at)) return '';
+  return now - at < 3_000 ? 'just now' : `${span(now - at)} ago`;
+}
+
+/** clock is the time of day, with the day if it is another one. */
+export function clock(t: Time | undefined, now = Date.now()): string {
+  const at = millis(t);
+  if (Number.isNaN(at)) return '';
+  const d = new Date(at);
+  const time = d.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+  return new Date(now).toDateString() === d.toDateString() ? time : `${d.toLocaleDateString(undefined, { day: 'numeric', month: 'short' })}, ${time}`;
+}
+
+const trusts = ['untrusted', 'external', 'shared', 'local', 'owner', 'system'];
+const secrecies = ['secret', 'private', 'internal', 'public'];
+
+/** trustLevel is 0 for `untrusted` and for every word that is not known. */
+export const trustLevel = (word: string | undefined): number => Math.max(0, trusts.indexOf(word ?? ''));
+export const secrecyLevel = (word: string | undefined): number => Math.max(0, secrecies.indexOf(word ?? ''));
+export const trustWord = (word: string | undefined): string => trusts[trustLevel(word)] ?? 'untrusted';
+export const secrecyWord = (word: string | undefined): string => secrecies[secrecyLevel(word)] ?? 'secret';
+
+const trustMeans = ['anyone can write there', 'known senders outside', 'other agents and groups', 'your own files and commands', 'you, speaking directly', 'the shipped prompt and configuration'];
+const secrecyMeans = ['keys and passwords', 'your own data', "your organisation's", 'anyone may see it'];
+
+/** means explains a mark, for a title. */
+export const means = (l: Label | undefined): string =>
+  `The least trusted it has read: ${trustMeans[trustLevel(l?.trust)]}. The most guarded it has read: ${secrecyMeans[secrecyLevel(l?.secrecy)]}.`;
+
+/** folder is the last part of a path. */
+export const folder = (path: string | undefined): string => (path ?? '').replace(/\/+$/, '').split('/').pop() || (path ?? '');
+
+/** A Deed is what an agent did or wanted, in words: ours, and then those of others. */
+export interface Deed {
+  words: string;
+  quote: string;
+}
+
+const past: Record<string, string> = { admin: 'changed settings with', run: 'ran', send: 'sent', change: 'changed', write: 'wrote', fetch: 'fetched', observe: 'looked at' };
+const wanted: Record<string, string> = { admin: 'change settings with', run: 'run', send: 'send', change: 'change', write: 'write', fetch: 'fetch', observe: 'look at' };
+
+/** verdictWord is what was decided, in one word of the owner's. */
+export function verdictWord(d: Decided): 'allowed' | 'boxed' | 'asked' | 'checked' | 'refused' {
+  switch (d.decision?.verdict) {
+    case 'allow':
+      return d.decision.reach === 'boxed' || d.box ? 'boxed' : 'allowed';
+    case 'confirm':
+      return 'asked';
+    case 'audit':
+      return 'checked';
+    default:
+      return 'refused';
+  }
+}
+
+/** deed tells one decision in words. */
+export function deed(d: Decided): Deed {
+  const a: Action = d.action ?? {};
+  const done = verdictWord(d) === 'allowed' || verdictWord(d) === 'boxed';
+  if (a.kind === 'send-reply') return { words: done ? 'replied' : 'wanted to reply', quote: '' };
+  if (a.kind === 'call-model') return { words: 'asked its model', quote: '' };
+  if (a.kind === 'spawn-agent') return { words: done ? 'began another session' : 'wanted to begin another session', quote: '' };
+  const effect = a.effects?.[0] ?? '';
+  const verb = done ? (past[effect] ?? 'used') : `wanted to ${wanted[effect] ?? 'use'}`;
+  const tool = a.tool?.name ?? '';
+  const command = d.box?.command || a.arguments?.find((x) => x.path === 'command' || x.path === 'script' || x.path === 'cmd')?.shown;
+  if (command) return { words: verdictWord(d) === 'boxed' ? 'ran in a box' : effect === 'run' ? verb : `${done ? 'ran' : 'wanted to run'}`, quote: command };
+  const shown = (a.arguments ?? []).map((x) => x.shown).filter((x) => x);
+  return { words: verb, quote: shown.length > 0 ? `${shown.slice(0, 2).join(', ')} (${tool})` : tool };
+}
+
+/** place names a source as a person would. */
+export function place(s: Source): string {
+  const o = s.origin ?? {};
+  return o.place || o.sender || o.group || [o.name, o.server].filter((x) => x).join(' of ') || o.kind || 'an unknown place';
+}
+
+/** answered says how a question was answered, and by whom. */
+export function answered(a: Answered): string {
+  const how = a.verdict === 'allow' ? 'Approved' : a.verdict === 'confirm' ? 'Ended without an answer' : 'Denied';
+  const where = a.channel ? ` (${a.channel})` : '';
+  return a.by || a.channel ? `${how} by ${a.by || 'someone'}${where}` : how;
+}
+
+/** afterTrust says what a session's trust becomes when one of the sources that lowered it is
+ * endorsed, as far as a card shows it: the least of the others, and at most `local`. */
+export function afterTrust(sources: Source[], digest: string): { trust: string; others: Source[] } {
+  const others = sources.filter((s) => s.digest !== digest && trustLevel(s.label?.trust) < trustLevel('local'));
+  const least = Math.min(trustLevel('local'), ...others.map((s) => trustLevel(s.label?.trust)));
+  return { trust: trusts[least] ?? 'untrusted', others };
+}
+
+export const count = (n: string | number | undefined): number => Number(n ?? 0) || 0;
+export { number };

@@ -1,0 +1,22 @@
+import { mount } from 'svelte';
+import App from './App.svelte';
+import './app.css';
+import { hasToken, login, openCode } from './lib/api';
+import { live } from './lib/live.svelte';
+import { start } from './lib/route.svelte';
+
+async function main(): Promise<void> {
+  const code = openCode(location.hash);
+  if (code !== undefined) history.replaceState(null, '', '/'); // before anything else: it is a secret for a minute
+  start();
+  mount(App, { target: document.getElementById('app') as HTMLElement });
+  try {
+    if (code !== undefined) await login(code);
+    if (hasToken()) live.start();
+    else live.close('');
+  } catch (e) {
+    live.close(e instanceof Error ? e.message : String(e));
+  }
+}
+
+void main();

@@ -1,0 +1,17 @@
+// The pages of the console. A page that is not built yet has no line here, and so no link.
+//
+// To add one: write src/pages/NAME.svelte, which is given what stands behind the name in the
+// address (`#/session/ID`: `{ rest: 'ID' }`), and add its line.
+
+import type { Component } from 'svelte';
+
+export interface Page {
+  /** Its name in the address: `#/now`. */
+  id: string;
+  /** Its name in the navigation. */
+  name: string;
+  /** Its code, read when the page is first looked at. */
+  load: () => Promise<{ default: Component<{ rest: string }> }>;
+}
+
+export const pages: [Page, ...Page[]] = [{ id: 'now', name: 'Now', load: () => import('./pages/Now.svelte') }];
