@@ -18,6 +18,7 @@ export default defineConfig({
     reportCompressedSize: false,
     rollupOptions: {
       output: {
+        hashCharacters: 'base36',
         entryFileNames: 'assets/[name]-[hash].js',
         chunkFileNames: 'assets/[name]-[hash].js',
         assetFileNames: 'assets/[name]-[hash][extname]',

@@ -21,12 +21,19 @@ export class ApiError extends Error {
 }
 
 const kept = 'floodmark-token';
+const keptShows = 'floodmark-only-shows';
+
+/** onlyShows is why this tab can answer and change nothing; empty if it can. */
+export const onlyShows = (): string => sessionStorage.getItem(keptShows) ?? '';
 
 /** hasToken says whether this tab was logged in. */
 export const hasToken = (): boolean => sessionStorage.getItem(kept) !== null;
 
 /** forgetToken ends what this tab may do. */
-export const forgetToken = (): void => sessionStorage.removeItem(kept);
+export const forgetToken = (): void => {
+  sessionStorage.removeItem(kept);
+  sessionStorage.removeItem(keptShows);
+};
 
 /** openCode takes the one-time code out of an address: `#open=CODE`. */
 export function openCode(hash: string): string | undefined {
@@ -36,9 +43,10 @@ export function openCode(hash: string): string | undefined {
 /** login exchanges the code of a link for the token of this tab. */
 export async function login(code: string): Promise<void> {
   const answer = await send('/login', 'application/json', JSON.stringify({ code }));
-  const { token } = (await answer.json()) as { token?: unknown };
+  const { token, onlyShows } = (await answer.json()) as { token?: unknown; onlyShows?: unknown };
   if (typeof token !== 'string' || token === '') throw new ApiError('internal', 'The daemon sent no token.');
   sessionStorage.setItem(kept, token);
+  sessionStorage.setItem(keptShows, typeof onlyShows === 'string' ? onlyShows : '');
 }
 
 async function send(path: string, type: string, body: BodyInit, signal?: AbortSignal): Promise<Response> {
@@ -62,9 +70,15 @@ async function refusal(answer: Response): Promise<ApiError> {
   let code = codes[answer.status] ?? 'unknown';
   let message = `The daemon answered ${answer.status}.`;
   try {
-    const said = (await answer.json()) as { code?: unknown; message?: unknown };
-    if (typeof said.code === 'string') code = said.code;
-    if (typeof said.message === 'string' && said.message !== '') message = said.message;
+    const text = await answer.text();
+    if (!answer.headers.get('Content-Type')?.startsWith('application/json')) {
+      if (text.trim() !== '') message = text.trim().slice(0, 300);
+    } else {
+      const said = JSON.parse(text) as { code?: unknown; message?: unknown; error?: unknown };
+      if (typeof said.code === 'string') code = said.code;
+      const words = said.message ?? said.error; // of the protocol, or of the login
+      if (typeof words === 'string' && words !== '') message = words;
+    }
   } catch {
     // The status says enough.
   }

@@ -49,9 +49,12 @@ class Live {
   /** When the list of questions last changed its order. */
   moved = $state(0);
 
-  open = $derived(this.cards.filter((c) => c.ended === undefined));
+  /** What is open and not kept back for quiet hours. */
+  open = $derived(this.cards.filter((c) => c.ended === undefined && !(millis(c.q.held) > this.now)));
+  /** Why nothing can be answered here; empty if it can. */
+  onlyShows = $state('');
   /** Without a word of the daemon's it may not. */
-  mayApprove = $derived(this.status.may?.includes('approve') ?? false);
+  mayApprove = $derived(this.onlyShows === '' && (this.status.may?.includes('approve') ?? false));
 
   #stop: AbortController | undefined;
   #queue: WatchResponse[] = [];
@@ -65,6 +68,7 @@ class Live {
     this.#stop?.abort();
     const stop = (this.#stop = new AbortController());
     this.state = 'starting';
+    this.onlyShows = api.onlyShows();
     setInterval(() => this.#tick(), 1_000);
     const follower: api.Follower<WatchResponse> = {
       live: () => {
@@ -81,10 +85,9 @@ class Live {
           this.close(why.message);
           return;
         }
-        this.state = this.loaded ? 'lost' : this.state === 'live' ? 'lost' : 'starting';
+        this.state = 'lost';
         this.why = why.message;
         this.again = Date.now() + again;
-        if (why.code === 'lost' || this.loaded) this.state = 'lost';
       },
     };
     void api.watch(follower, stop.signal);

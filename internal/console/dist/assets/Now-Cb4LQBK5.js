@@ -1,1 +1,0 @@
-import{a as e,c as t,i as n,n as r,o as i,r as a,s as o,t as s}from"./index-D8DyRMW8.js";var c=n(`<h1> </h1>`);function l(n,l){t(l,!0);var u=c(),d=i(u);e(()=>r(d,`${s.open.length??``} open`)),a(n,u),o()}export{l as default};
