@@ -15,13 +15,14 @@ import (
 func newJournalKeys(c *cli.Console) *cobra.Command {
 	return &cobra.Command{
 		Use:   "keys FILE",
-		Short: "Check the keys of a fleet's tenants before nodes have them",
+		Short: "Check a file of tenants' keys before you give it to the nodes",
 		Long: `Check a file of tenants' index keys (tenants.keys) as a node does when it starts, and
-list what it says: each tenant's keys, the oldest first, what each is for, and the
-name that a key has in the journal. No key is printed, and nothing is changed.
+list the keys of each tenant, the oldest first, with their use and their names in the
+journal. No key is printed, and nothing is changed.
 
-A key is current (new sessions are born with it), held (known, and given to no new
-session) or former (known, and no new word about a file lies under it).`,
+New sessions get the current key. A held key is known to nodes, but new sessions do
+not get it. A former key is like a held one, and no new records about files are
+written under it.`,
 		Example: `  floodmark journal keys tenants.keys
   floodmark journal keys tenants.keys --output json`,
 		Annotations: cli.Exits("a node would take it", "a node would refuse it"),
@@ -45,7 +46,7 @@ type listedKey struct {
 func journalKeys(c *cli.Console, file string, json bool) error {
 	keys, err := config.ReadTenantKeys(c.Path(file))
 	if err != nil {
-		return &cli.Failure{Code: cli.ExitNo, Text: err.Error(), Hint: "docs/guide/key-rotation.md says what stands in it"}
+		return &cli.Failure{Code: cli.ExitNo, Text: err.Error(), Hint: "docs/guide/key-rotation.md explains the lines of this file"}
 	}
 	list := []listedKey{}
 	for _, tenant := range slices.Sorted(maps.Keys(keys)) {
