@@ -45,6 +45,13 @@ func fits(e *commandbook.Entry, args []word) bool {
 	return true
 }
 
+// mayFit reports whether each word of e may be among the words of a command.
+func mayFit(e *commandbook.Entry, words []word) bool {
+	return !slices.ContainsFunc(e.Words, func(name string) bool {
+		return !slices.ContainsFunc(words, func(w word) bool { return w.text == name || !w.exact() })
+	})
+}
+
 // sorter parses the words of a command.
 type sorter struct {
 	e     *commandbook.Entry

@@ -58,17 +58,7 @@ func (st *state) elsewhere(before *state) bool {
 	return moved || changed
 }
 
-func sameDirs(a, b []string) bool {
-	if (a == nil) != (b == nil) || len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
-}
+func sameDirs(a, b []string) bool { return (a == nil) == (b == nil) && slices.Equal(a, b) }
 
 // maxRounds is how many words of a loop are followed one by one; in longer loops the variable is
 // unknown.

@@ -88,6 +88,8 @@ func (s *scanner) undescribed(name string, words []word, st *state, in feed, dep
 	for _, e := range s.c.Of(name) {
 		if fits(e, words[1:]) && (e.Tells || e.Protected) {
 			s.part(Part{Entries: []*commandbook.Entry{e}, Effects: e.Effects}, words)
+		} else if e.Finds != "" && mayFit(e, words) {
+			s.part(Part{Entries: []*commandbook.Entry{e}}, append(slices.Clip(words), unknown()))
 		}
 	}
 	if knownnames.Brings(name) {
