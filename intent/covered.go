@@ -146,7 +146,7 @@ func (l *licence) stated(about catalog.Arg, leaf hook.Leaf) bool {
 	if slices.ContainsFunc(l.asked.wanted, named) {
 		return true
 	}
-	return (about.Is == catalog.IsName || about.Is == catalog.IsDestination) && l.meant(leaf.Value)
+	return about.Is == catalog.IsDestination && l.meant(leaf.Value)
 }
 
 // meant reports whether a clause that asks, but names no target, means this value: it is the one

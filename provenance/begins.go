@@ -6,8 +6,9 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
-// beginMark is the first byte of what is hashed for the beginning of a list's element.
-const beginMark = 4
+// beginMark is the first byte of what is hashed for the beginning of a list's element. No other hash
+// begins with it, as an element may hold what is hashed for a labelled value.
+const beginMark = 6
 
 // beginning returns the part of a list's element before the first separator of a name, such as
 // «_» or «-». It is empty if there is no separator.

@@ -41,6 +41,20 @@ func TestLabelled(t *testing.T) {
 	}
 }
 
+// The beginning of a list's element is no labelled value, also if a zero byte stands in it where one
+// stands between a label and its value: labels about money are not collected at all.
+func TestAnElementIsNoLabel(t *testing.T) {
+	x := postings.NewMemory()
+	x.Add(3, testKey().Postings("- iban\x00de89-1\n- other\n"))
+	tr := &Tracer{Key: testKey(), Index: x}
+	if got := tr.Labelled("iban", "de89"); len(got) > 0 {
+		t.Errorf("labelled at %v", got)
+	}
+	if tr.Beginning(3, "iban\x00de89") != 1 {
+		t.Error("the element is not collected")
+	}
+}
+
 func TestLabelsAreBounded(t *testing.T) {
 	count := func(n int) int {
 		ix := &Indexer{hasher: newHasher(testKey())}

@@ -82,6 +82,9 @@ type asked struct {
 	window bool
 	// ended says how a question in the agent's window ended, if reported.
 	ended windowEnd
+	// instead are the arguments that an allowed call gets, which are those that were judged; nil if
+	// they are the agent's own.
+	instead json.RawMessage
 	// result is a tool's result as the agent wrote it.
 	result json.RawMessage
 	// openclaw is the message itself, if it is from OpenClaw.
@@ -148,6 +151,9 @@ func (d Door) Answer(ctx context.Context, req hookframe.Request) hookframe.Respo
 	}
 	about.event.Call = d.Rewrites.judged(about.event)
 	about, a := d.rewrite(about, d.judge(ctx, about))
+	if a.args == nil {
+		a.args = about.instead
+	}
 	if a.about = about; a.why == "" {
 		d.Doubles.allowed(about)
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/floodmark/floodmark"
@@ -59,6 +61,7 @@ func (gemini) read(req hookframe.Request) (asked, error) {
 		return asked{}, err
 	}
 	ev := hook.Event{Agent: geminiName}
+	var instead json.RawMessage
 	var err error
 	if ev.Session, err = sessionOf(geminiName, m.Session); err != nil {
 		return asked{}, err
@@ -76,7 +79,9 @@ func (gemini) read(req hookframe.Request) (asked, error) {
 		}
 	case geminiBeforeTool:
 		ev.Point = hook.BeforeToolCall
-		ev.Call, err = m.call()
+		if instead, err = m.pinned(); err == nil {
+			ev.Call, err = m.call()
+		}
 	case geminiAfterTool:
 		ev.Point, ev.Result = hook.AfterToolCall, m.result()
 		ev.Call, err = m.call()
@@ -87,7 +92,7 @@ func (gemini) read(req hookframe.Request) (asked, error) {
 	default:
 		err = fmt.Errorf("the event %q of Gemini CLI is not known", floodmark.OneLine(m.Event, hookframe.MaxName))
 	}
-	return asked{event: ev}, err
+	return asked{event: ev, instead: instead}, err
 }
 
 // geminiCause returns why a session starts. A clear is always the person's own «/clear», because
@@ -142,8 +147,38 @@ func (m geminiMessage) call() (hook.Call, error) {
 	if c.Name == "" {
 		return hook.Call{}, errors.New("the message names no tool")
 	}
+	if args, err := m.pinned(); err == nil && args != nil {
+		c.Args = args
+	}
 	c.ID = madeID(c)
 	return c, nil
+}
+
+// geminiReplace is the tool that looks in the whole workspace for a file that does not exist where
+// its path says, and edits the only one of that name.
+const (
+	geminiReplace = "replace"
+	geminiPath    = "file_path"
+)
+
+// pinned returns the arguments of a call to geminiReplace with an absolute path in place of a
+// relative one, so that Gemini CLI can edit only the file that was judged; nil if they stay.
+func (m geminiMessage) pinned() (json.RawMessage, error) {
+	if m.Tool != geminiReplace || m.MCP.Server != "" || !strings.HasPrefix(m.Folder, "/") {
+		return nil, nil
+	}
+	args, err := ordered(m.Input)
+	at := slices.IndexFunc(args, func(a member) bool { return a.name == geminiPath })
+	var name string
+	if err != nil || at < 0 || json.Unmarshal(args[at].value, &name) != nil || name == "" || strings.HasPrefix(name, "/") {
+		return nil, nil // the tool fails, or edits the file that it names
+	}
+	end := args[at].end
+	out := slices.Concat(m.Input[:end-len(args[at].value)], json.RawMessage(object(path.Join(m.Folder, name))), m.Input[end:])
+	if len(out) > maxRewritten {
+		return nil, fmt.Errorf("an edit of %d bytes names its file by a relative path; name it by its absolute path", len(out))
+	}
+	return out, nil
 }
 
 // result returns what the model is shown, without what only the person is shown.
