@@ -2,28 +2,46 @@ package filenames
 
 import (
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
 )
 
 // Respelled returns other paths that an agent may open if its model names a path: agents take one
-// «@» away, decode «%2E», and read every space of Unicode as a plain one. Some do so only if no file
-// has the name as it is written, so both names count.
-func Respelled(path string) (others []string) {
-	bare := strings.TrimPrefix(strings.TrimSpace(path), "@")
-	for _, name := range []string{path, bare} {
-		decoded, err := url.PathUnescape(name)
-		if err != nil {
-			decoded = name
-		}
-		for _, other := range []string{plainSpaces(name), plainSpaces(decoded)} {
-			if other != path && other != "" && !slices.Contains(others, other) {
+// «@» away, with the slashes behind it, decode «%2E» before or after they take «..» out, and read every
+// space of Unicode as a plain one. Some do so only if no file has the name as it is written, so both
+// names count.
+func Respelled(name string) (others []string) {
+	bare := strings.TrimPrefix(strings.TrimSpace(name), "@")
+	spellings := []string{name, bare}
+	if strings.HasPrefix(strings.TrimSpace(name), "@") {
+		spellings = append(spellings, strings.TrimLeft(bare, `/\`))
+	}
+	for _, as := range spellings {
+		for _, other := range []string{as, decoded(as), decodedLate(as)} {
+			if other = plainSpaces(other); other != name && other != "" && !slices.Contains(others, other) {
 				others = append(others, other)
 			}
 		}
 	}
 	return others
+}
+
+// decodedLate returns a path that is decoded after «..» was taken out.
+func decodedLate(name string) string {
+	if strings.Contains(name, "%") && !strings.Contains(name, "://") {
+		return decoded(path.Clean(name))
+	}
+	return name
+}
+
+// decoded returns a path with «%2E» and the like decoded. What cannot be decoded stays.
+func decoded(name string) string {
+	if plain, err := url.PathUnescape(name); err == nil {
+		return plain
+	}
+	return name
 }
 
 // Absolute reports whether a path begins at a root: «/», or a drive such as «C:/».
