@@ -106,9 +106,13 @@ type People map[string]string
 
 // Person returns the person whom a channel has proved, if the policy knows them. The
 // channels owner.sock and telegram give the number of a user, with or without «user»
-// before it. Token and certificate give their name, and oidc gives the name that it
-// got from the identity provider.
+// before it. The console gives that of the user who opened it at owner.sock. Token and
+// certificate give their name, and oidc gives the name that it got from the identity
+// provider.
 func (s Settings) Person(channel, name string) (string, bool) {
+	if channel == "console" {
+		channel = "owner.sock"
+	}
 	if channel == "owner.sock" || channel == "telegram" {
 		name = strings.TrimPrefix(name, "user ")
 	}

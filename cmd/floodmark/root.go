@@ -72,9 +72,9 @@ them, and shows what is known about tools.`,
 	root.SetErr(c.Stderr)
 	cli.AddOutput(root, true, cli.AsText, cli.AsJSON)
 	root.PersistentFlags().BoolVar(&c.NoColor, "no-color", false, "never colour the text (so does the environment variable NO_COLOR)")
-	grouped(root, "run", "Start and stop", setup.NewUp(c), setup.NewDown(c), setup.NewLogs(c), setup.NewStatus(c), setup.NewDoctor(c))
+	grouped(root, "run", "Start and stop", setup.NewUp(c), setup.NewDown(c), setup.NewStatus(c), setup.NewDoctor(c))
 	grouped(root, "agents", "Protect agents", setup.NewProtect(c), setup.NewUnprotect(c), setup.NewProve(c), mcpcli.NewMCP(c))
-	grouped(root, "answer", "Every day", asking.NewWatch(c), asking.NewWhy(c), asking.NewApprove(c), asking.NewDeny(c), asking.NewTrust(c), asking.NewUndo(c), asking.NewPause(c))
+	grouped(root, "answer", "Every day", asking.NewOpen(c), asking.NewWatch(c), asking.NewWhy(c), asking.NewApprove(c), asking.NewDeny(c), asking.NewTrust(c), asking.NewUndo(c), asking.NewPause(c))
 	dev := newDev(c)
 	grouped(root, "more", "Rules, records, many machines", rules.NewPolicy(c), records.NewJournal(c), newFleet(c), dev)
 	root.AddCommand(setup.NewServe(c), cli.NewVersion(c))
@@ -108,14 +108,14 @@ if you run a fleet, let agents, people and laptops in and hand out signed rules.
 func newDev(c *cli.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dev",
-		Short: "Install the service by hand, speak to hooks, complete words in shells",
-		Long: `Commands for people who operate or develop: the service that «floodmark up» uses,
-the question that an agent's hook would ask, and completion for shells.
+		Short: "Read the log, install the service by hand, complete words in shells",
+		Long: `Commands for people who operate or develop: the service that «floodmark up» uses, what
+the monitor itself said, the question that an agent's hook would ask, and completion.
 «floodmark serve» runs the monitor in the foreground, as service managers start it.`,
-		Example: `  floodmark dev service show
-  floodmark dev completion bash`,
+		Example: `  floodmark dev logs
+  floodmark dev service show`,
 	}
-	cmd.AddCommand(setup.NewService(c), newHook(c), newMan(c))
+	cmd.AddCommand(setup.NewService(c), setup.NewLogs(c), newHook(c), newMan(c))
 	return cmd
 }
 
@@ -137,7 +137,7 @@ func moved() map[string]string {
 		"fleet":   "bundle join leave login logout machines token",
 		"journal": "coverage graph report sessions show stats",
 		"policy":  "catalog grants replay suggest test tools",
-		"dev":     "completion hook man service",
+		"dev":     "completion hook logs man service",
 		"undo":    "clean",
 	}
 }

@@ -34,6 +34,8 @@ type Desk struct {
 	Fleet  people.Fleet // the fleet that is asked instead of the monitor, if any
 	// Machines sends requests about laptops.
 	Machines wire.MachineServiceClient
+	// Console opens the owner's pages in a browser; nil at a fleet.
+	Console wire.ConsoleServiceClient
 	End      func()
 }
 
@@ -48,7 +50,7 @@ func (c *Console) Desk(p Place) (*Desk, error) {
 	if err != nil {
 		return nil, Refuse("", "%s", err)
 	}
-	return &Desk{OwnerServiceClient: way.Owner(), Machines: way.Machines(), Place: p, Socket: paths.OwnerSocket, End: way.Close}, nil
+	return &Desk{OwnerServiceClient: way.Owner(), Machines: way.Machines(), Console: way.Console(), Place: p, Socket: paths.OwnerSocket, End: way.Close}, nil
 }
 
 // Ask sends one request to the monitor and turns its errors into text for people.

@@ -2,8 +2,10 @@ package peer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 )
 
@@ -46,6 +48,27 @@ func (g *Gate) Judge(c net.Conn) Caller {
 		return Caller{Peer: Peer{Info: Info{Process: Process{PID: pid}, UID: uid}}, Kind: "unknown-peer", Why: err.Error()}
 	}
 	return g.place(p, uid)
+}
+
+// JudgeTCP identifies the process at the other end of a connection on this machine. The process of
+// guess is looked at first; see [OfTCP]. Where the system does not tell, the error is
+// [errors.ErrUnsupported]; any other failure is in the caller, which is then not the owner.
+func (g *Gate) JudgeTCP(ours, theirs netip.AddrPort, guess Process) (Caller, error) {
+	found, uid, err := tcpPeer(ours, theirs, g.Users, guess)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		return Caller{}, err
+	case err != nil:
+		return Caller{Kind: "unknown-peer", Why: err.Error()}, nil
+	}
+	p, err := Trace(g.Table, found.PID)
+	if err == nil && p.Process != found {
+		err = fmt.Errorf("%w: the process that connected has ended", ErrUnknown)
+	}
+	if err != nil {
+		return Caller{Peer: Peer{Info: Info{Process: found, UID: uid}}, Kind: "unknown-peer", Why: err.Error()}, nil
+	}
+	return g.place(p, uid), nil
 }
 
 func (g *Gate) place(p Peer, uid int) Caller {

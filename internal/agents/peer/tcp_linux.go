@@ -20,18 +20,30 @@ import (
 // A search of all processes takes long, so guess is checked first. If that process is still running
 // and has the socket open, it is returned. The zero guess is no guess.
 func OfTCP(ours, theirs netip.AddrPort, users []int, guess Process) (Process, error) {
+	p, _, err := tcpPeer(ours, theirs, users, guess)
+	return p, err
+}
+
+// tcpPeer is [OfTCP], and returns the user, too.
+func tcpPeer(ours, theirs netip.AddrPort, users []int, guess Process) (Process, int, error) {
 	inode, uid, err := socketOf(ours, theirs)
 	if err != nil {
-		return Process{}, err
+		return Process{}, uid, err
 	}
 	if !slices.Contains(users, uid) {
-		return Process{}, fmt.Errorf("%w: it is another user's", ErrUnknown)
+		return Process{}, uid, fmt.Errorf("%w: it is another user's", ErrUnknown)
 	}
 	if guess != (Process{}) && holds(guess.PID, inode) {
 		if info, err := (System{}).Look(guess.PID); err == nil && info.Process == guess {
-			return guess, nil
+			return guess, uid, nil
 		}
 	}
+	p, err := holder(inode)
+	return p, uid, err
+}
+
+// holder returns the youngest process that has a socket open.
+func holder(inode string) (Process, error) {
 	all, err := os.ReadDir("/proc")
 	if err != nil {
 		return Process{}, fmt.Errorf("%w: %w", ErrUnknown, err)

@@ -11,3 +11,7 @@ import (
 func OfTCP(_, _ netip.AddrPort, _ []int, _ Process) (Process, error) {
 	return Process{}, errors.ErrUnsupported
 }
+
+func tcpPeer(_, _ netip.AddrPort, _ []int, _ Process) (Process, int, error) {
+	return Process{}, 0, errors.ErrUnsupported
+}

@@ -271,10 +271,10 @@ func TestLabelsAreGivenBack(t *testing.T) {
 	if _, err := desk.Undo(h.Context(), who, q); err == nil {
 		t.Error("a script gives back")
 	}
-	if _, err := desk.Undo(owner.AtTerminal(h.Context()), httpapi.Identity{Name: "owner", Channel: "https"}, q); err == nil {
+	if _, err := desk.Undo(httpapi.AtTerminal(h.Context()), httpapi.Identity{Name: "owner", Channel: "https"}, q); err == nil {
 		t.Error("somebody elsewhere gives back")
 	}
-	a, err := desk.Undo(owner.AtTerminal(h.Context()), who, q)
+	a, err := desk.Undo(httpapi.AtTerminal(h.Context()), who, q)
 	if err != nil || !a.GetDone() || len(a.GetCalls()) != 1 || len(a.GetCalls()[0].GetGiven()) != 2 {
 		t.Fatalf("%v, %v", a, err)
 	}

@@ -68,7 +68,7 @@ func (h *house) writes(id, name, text string) {
 func (h *house) undoes(q *wire.UndoRequest) *wire.UndoResponse {
 	h.Helper()
 	desk := &owner.Desk{Monitor: h.monitor, Journal: h.journal, Kept: h.cfg.Undo, Now: func() time.Time { return h.now }}
-	a, err := desk.Undo(owner.AtTerminal(h.Context()), httpapi.Identity{Name: "owner", Channel: httpapi.OwnerSocket}, q)
+	a, err := desk.Undo(httpapi.AtTerminal(h.Context()), httpapi.Identity{Name: "owner", Channel: httpapi.OwnerSocket}, q)
 	if err != nil {
 		h.Fatal(err)
 	}

@@ -124,7 +124,7 @@ func up(ctx context.Context, c *cli.Console, f protectFlags, names []string) err
 		steps.Begin("Starting the monitor")
 		report.Started = by.Name
 		if err := within(ctx, by.Start); err != nil {
-			return step("start the monitor", err, "look at «floodmark logs"+f.Flags()+"», then try again; nothing was changed")
+			return step("start the monitor", err, "look at «floodmark dev logs"+f.Flags()+"», then try again; nothing was changed")
 		}
 		undo = func() string {
 			if err := within(ctx, func(ctx context.Context) error { _, err := by.Stop(ctx); return err }); err != nil {
@@ -441,7 +441,7 @@ func sayStays(c *cli.Console, p cli.Place) {
 	}
 }
 
-// NewLogs is the command «floodmark logs».
+// NewLogs is the command «floodmark dev logs».
 func NewLogs(c *cli.Console) *cobra.Command {
 	var p cli.Place
 	var follow bool
@@ -451,7 +451,7 @@ func NewLogs(c *cli.Console) *cobra.Command {
 		Short: "Show what the monitor itself said: when it started, what went wrong",
 		Long: `Show the log of the monitor: its file if it runs in the background, else what the
 service manager kept. What agents did is told by «floodmark watch» and «floodmark why».`,
-		Example:     "  floodmark logs\n  floodmark logs --lines 200\n  floodmark logs --follow",
+		Example:     "  floodmark dev logs\n  floodmark dev logs --lines 200\n  floodmark dev logs --follow",
 		Annotations: cli.Exits("it is shown", "there is no log"),
 		Args:        cobra.NoArgs,
 		RunE:        cli.Guard(func(cmd *cobra.Command, _ []string) error { return logs(cmd.Context(), c, p, lines, follow) }),

@@ -28,6 +28,7 @@ import (
 	"github.com/floodmark/floodmark/internal/ask/telegram"
 	"github.com/floodmark/floodmark/internal/box/contain"
 	"github.com/floodmark/floodmark/internal/box/pushdoor"
+	"github.com/floodmark/floodmark/internal/console"
 	"github.com/floodmark/floodmark/internal/fleet/keyring"
 	"github.com/floodmark/floodmark/internal/fleet/machines"
 	"github.com/floodmark/floodmark/internal/fleet/membership"
@@ -127,6 +128,7 @@ type Daemon struct {
 	approvers []approval.Approver
 	bots      []*telegram.Bot
 	desktop   *desktop.Desktop
+	console   *console.Console
 	auditor   *auditor.Auditor // nil: none
 
 	hooks, owners net.Listener

@@ -164,7 +164,7 @@ func (f *fleet) call(m protoreflect.MethodDescriptor, token string, body []byte)
 // is tried, too.
 func methods() []protoreflect.MethodDescriptor {
 	var list []protoreflect.MethodDescriptor
-	for _, file := range []protoreflect.FileDescriptor{wire.File_floodmark_v1_hook_proto, wire.File_floodmark_v1_owner_proto, wire.File_floodmark_v1_machine_proto} {
+	for _, file := range []protoreflect.FileDescriptor{wire.File_floodmark_v1_hook_proto, wire.File_floodmark_v1_owner_proto, wire.File_floodmark_v1_machine_proto, wire.File_floodmark_v1_console_proto} {
 		for i := range file.Services().Len() {
 			all := file.Services().Get(i).Methods()
 			for j := range all.Len() {

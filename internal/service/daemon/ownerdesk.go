@@ -2,10 +2,14 @@ package daemon
 
 import (
 	"context"
+	"net/http"
 
 	"github.com/floodmark/floodmark/internal/ask/lasting"
+	"github.com/floodmark/floodmark/internal/console"
 	"github.com/floodmark/floodmark/internal/rules/liverules"
+	"github.com/floodmark/floodmark/internal/service/httpapi"
 	"github.com/floodmark/floodmark/internal/service/owner"
+	"github.com/floodmark/floodmark/wire"
 )
 
 // ownerDesk returns the desk that answers the owner.
@@ -53,4 +57,39 @@ func (d *Daemon) reloadFor(ctx context.Context, tenant string) owner.Rules {
 // forOwner returns the status of the rules as owners see it.
 func forOwner(s liverules.Status) owner.Rules {
 	return owner.Rules{Rules: s.Rules, Loaded: s.Loaded, Fresh: s.Fresh, Problems: s.Problems(), Refused: s.Refused != nil}
+}
+
+// A consoleDesk answers the ConsoleService: each part of the console answers its own methods.
+type consoleDesk struct {
+	*console.Console
+}
+
+var _ httpapi.Console = consoleDesk{}
+
+// consoleDesk returns the desk of the console, which is open already or not.
+func (d *Daemon) consoleDesk() consoleDesk { return consoleDesk{d.console} }
+
+// noSystemConsole is why a monitor with a user of its own has no console: a browser of the owner
+// runs as another user, whose processes it cannot look at.
+const noSystemConsole = "the machine's own monitor has another user than your browser, whose programs it cannot tell apart; answer with «floodmark watch»"
+
+// newConsole returns the console, which is closed until the owner opens it.
+func (d *Daemon) newConsole(desk httpapi.Owner, o httpapi.Options) *console.Console {
+	off := ""
+	if d.opts.System {
+		off = noSystemConsole
+	}
+	mux := http.NewServeMux()
+	c := console.New(console.Options{
+		API: mux, Judge: d.gate.JudgeTCP, Still: d.gate.Still, Person: httpapi.Terminal, Off: off,
+		Incident: d.incident, Log: d.opts.Log, Now: d.opts.Now,
+	})
+	o.Refused = func(who httpapi.Identity, method, remote string) {
+		if who.May != 0 { // a page whose login has ended is no incident
+			d.refused(who, method, remote)
+		}
+	}
+	mux.Handle("/"+wire.ConsoleServiceName+"/", httpapi.NewConsoleHandler(consoleDesk{c}, o))
+	mux.Handle("/"+wire.OwnerServiceName+"/", httpapi.NewOwnerHandler(desk, o))
+	return c
 }

@@ -23,7 +23,6 @@ import (
 	"github.com/floodmark/floodmark/internal/ask/presence"
 	"github.com/floodmark/floodmark/internal/service/httpapi"
 	"github.com/floodmark/floodmark/internal/service/localsocket"
-	"github.com/floodmark/floodmark/internal/service/owner"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/wire"
@@ -88,12 +87,14 @@ func (d *Daemon) servers() []server {
 	budget := hookframe.NewBudget(hookframe.MaxInFlight)
 	options := httpapi.Options{Refused: d.refused, Failed: d.failed, Budget: budget, Share: d.shares(budget)}
 	desk := d.ownerDesk()
+	d.console = d.newConsole(desk, options)
 	return append(append([]server{
 		{"hook.sock", func(ctx context.Context) error {
 			return hookframe.ServeAll(hookframe.WithBudget(ctx, budget), frames, d.frameHandler, d.unanswered)
 		}, func(context.Context) error { return frames.Close() }},
 		localServer("hook.sock (HTTP)", plain, d.atHookDoor(httpapi.NewHookHandler(d.pushes, options)), d.hookConn),
 		localServer("owner.sock", d.owners, d.atOwnerDoor(d.ownerHandler(desk, options)), d.ownerConn),
+		{"console", d.console.Run, d.console.Stop},
 	}, d.networkServers(options, desk)...), d.metricsServers()...)
 }
 
@@ -101,6 +102,7 @@ func (d *Daemon) servers() []server {
 func (d *Daemon) ownerHandler(desk httpapi.Owner, o httpapi.Options) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/"+wire.MachineServiceName+"/", httpapi.NewMachineHandler(d.fleetDesk(), o))
+	mux.Handle("/"+wire.ConsoleServiceName+"/", httpapi.NewConsoleHandler(d.consoleDesk(), o))
 	mux.Handle("/", httpapi.NewOwnerHandler(desk, o))
 	return mux
 }
@@ -219,7 +221,7 @@ func (d *Daemon) atOwnerDoor(next http.Handler) http.Handler {
 			Name: fmt.Sprintf("user %d", c.UID), Channel: "owner.sock", May: httpapi.OwnerMay,
 		})
 		if c.Terminal {
-			ctx = owner.AtTerminal(ctx)
+			ctx = httpapi.AtTerminal(ctx)
 		}
 		next.ServeHTTP(w, r.WithContext(ctx))
 	})

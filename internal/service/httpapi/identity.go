@@ -165,3 +165,25 @@ func IdentityOf(ctx context.Context) Identity {
 	id, _ := ctx.Value(identityKey{}).(Identity)
 	return id
 }
+
+// terminalKey marks a request from a terminal, which scripts and models do not have.
+type terminalKey struct{}
+
+// AtTerminal marks a request as one from a person's terminal. Use it only where the process that
+// asks is known.
+func AtTerminal(ctx context.Context) context.Context {
+	return context.WithValue(ctx, terminalKey{}, true)
+}
+
+// Terminal reports whether a person at a terminal asks, at the owner's own socket. Codes are shown
+// only there.
+func Terminal(ctx context.Context, who Identity) bool {
+	at, _ := ctx.Value(terminalKey{}).(bool)
+	return at && who.Channel == OwnerSocket
+}
+
+// Present reports whether a person asks who is at this machine: at a terminal, or in the console,
+// which a person at a terminal opened.
+func Present(ctx context.Context, who Identity) bool {
+	return who.Channel == ByConsole || Terminal(ctx, who)
+}

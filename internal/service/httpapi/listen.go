@@ -89,7 +89,7 @@ func Access(f Finders, o Options, next http.Handler) http.Handler {
 		// Copy the credentials: later handlers change the request's header.
 		again := (&http.Request{TLS: r.TLS, Header: http.Header{"Authorization": slices.Clone(r.Header.Values("Authorization"))}}).WithContext(r.Context())
 		find := func() (Identity, error) { return f.identify(again) }
-		next.ServeHTTP(w, withStill(r.WithContext(WithIdentity(r.Context(), who)), find))
+		next.ServeHTTP(w, WithStill(r.WithContext(WithIdentity(r.Context(), who)), Still{Find: find}))
 	})
 }
 

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 
 	"connectrpc.com/connect"
 	"google.golang.org/protobuf/proto"
@@ -45,7 +46,11 @@ func (s ownerService) Pending(ctx context.Context, r *wire.PendingRequest) (*wir
 }
 
 func (s ownerService) Answer(ctx context.Context, r *wire.AnswerRequest) (*wire.AnswerResponse, error) {
-	return s.owner.Answer(ctx, IdentityOf(ctx), r)
+	who := IdentityOf(ctx)
+	if err := byCard(who, r); err != nil {
+		return nil, err
+	}
+	return s.owner.Answer(ctx, who, r)
 }
 
 func (s ownerService) Endorse(ctx context.Context, r *wire.EndorseRequest) (*wire.EndorseResponse, error) {
@@ -145,6 +150,18 @@ func (s ownerService) Verify(ctx context.Context, r *wire.VerifyRequest, stream 
 
 func (s ownerService) Export(ctx context.Context, r *wire.ExportRequest, stream *connect.ServerStream[wire.ExportResponse]) error {
 	return s.owner.Export(ctx, IdentityOf(ctx), r, stream.Send)
+}
+
+// byCard refuses an answer of the console that is not to the card that was shown there.
+func byCard(who Identity, r *wire.AnswerRequest) error {
+	switch {
+	case who.Channel != ByConsole:
+	case r.GetCode() != "":
+		return fmt.Errorf("%w: codes are typed at a terminal; the console answers by ticket", ErrInvalid)
+	case r.GetSeen() == "" && r.GetVerb() != "deny":
+		return fmt.Errorf("%w: say what the card showed, so that nothing else is approved", ErrInvalid)
+	}
+	return nil
 }
 
 // withoutCodes removes the codes from questions that leave the machine. A code proves a person at a

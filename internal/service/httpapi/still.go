@@ -22,15 +22,22 @@ func (e endedError) Error() string { return e.why.Error() }
 
 type stillKey struct{}
 
-// withStill stores a function that identifies the caller again.
-func withStill(r *http.Request, find func() (Identity, error)) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), stillKey{}, find))
+// A Still identifies a caller again.
+type Still struct {
+	Find func() (Identity, error)
+	// Gone is closed when Find is to be called at once; nil if that is never known.
+	Gone <-chan struct{}
+}
+
+// WithStill stores how to identify the caller again while a stream lasts.
+func WithStill(r *http.Request, s Still) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), stillKey{}, s))
 }
 
 // still returns a context that ends once the caller's permission is gone or cannot be checked. The
 // caller of still must call stop, which waits for the check under way.
 func (g *guard) still(ctx context.Context, who Identity, path string, needs May) (_ context.Context, stop func()) {
-	find, ok := ctx.Value(stillKey{}).(func() (Identity, error))
+	caller, ok := ctx.Value(stillKey{}).(Still)
 	if !ok {
 		return ctx, func() {} // a local socket, where every connection is authenticated
 	}
@@ -39,13 +46,16 @@ func (g *guard) still(ctx context.Context, who Identity, path string, needs May)
 	looks.Go(func() {
 		tick := time.NewTicker(or(g.opts.Still, DefaultStill))
 		defer tick.Stop()
+		gone := caller.Gone
 		for {
 			select {
 			case <-ctx.Done():
 				return
+			case <-gone:
+				gone = nil
 			case <-tick.C:
 			}
-			now, err := find()
+			now, err := caller.Find()
 			if ctx.Err() != nil {
 				return // the stream has ended, which is no change of permission
 			}

@@ -73,7 +73,7 @@ func (d *Desk) open(ctx context.Context, who httpapi.Identity, t *tale) []*wire.
 			}
 			q.Calls = append(q.Calls, call)
 		}
-		if atTerminal(ctx) && d.Codes != nil {
+		if httpapi.Terminal(ctx, who) && d.Codes != nil {
 			if code, ok := d.Codes.Code(t.session, o.ID); ok {
 				q.Code = code
 			}
@@ -174,7 +174,7 @@ func (d *Desk) asked(ctx context.Context, who httpapi.Identity, session string, 
 		}
 		return d.named(ctx, who.Tenant, session)
 	}
-	if cmd.Verb == approval.Approve && who.Channel == "owner.sock" {
+	if cmd.Verb == approval.Approve && who.Channel == httpapi.OwnerSocket {
 		return journal.Session{}, fmt.Errorf("%w: approve by the code the question shows at your terminal: «floodmark approve»", httpapi.ErrInvalid)
 	}
 	return d.named(ctx, who.Tenant, session)
@@ -227,7 +227,7 @@ func (d *Desk) Withdraw(ctx context.Context, who httpapi.Identity, r *wire.Withd
 }
 
 func (d *Desk) vouch(ctx context.Context, who httpapi.Identity, session, digest string, verb approval.Verb) (monitor.Answered, *wire.Label, error) {
-	if who.Channel == "owner.sock" && !atTerminal(ctx) {
+	if who.Channel == httpapi.OwnerSocket && !httpapi.Terminal(ctx, who) {
 		return monitor.Answered{}, nil, fmt.Errorf("%w: a person at a terminal must say this; a script cannot trust content", httpapi.ErrInvalid)
 	}
 	s, err := d.named(ctx, who.Tenant, session)
@@ -285,7 +285,7 @@ func (d *Desk) EndGrant(ctx context.Context, who httpapi.Identity, r *wire.EndGr
 
 // Forget implements [httpapi.Owner].
 func (d *Desk) Forget(ctx context.Context, who httpapi.Identity, r *wire.ForgetRequest) (*wire.ForgetResponse, error) {
-	if who.Channel == httpapi.OwnerSocket && !atTerminal(ctx) {
+	if who.Channel == httpapi.OwnerSocket && !httpapi.Terminal(ctx, who) {
 		return nil, fmt.Errorf("%w: a person at a terminal must say this; a script cannot erase what happened", httpapi.ErrInvalid)
 	}
 	s := journal.Session{Tenant: who.Tenant, ID: floodmark.SessionID(r.GetSession())}

@@ -22,7 +22,7 @@ func TestACodeIsShownAtATerminalOnly(t *testing.T) {
 	for name, c := range map[string]struct {
 		ctx  context.Context
 		want string
-	}{"terminal": {AtTerminal(t.Context()), r.codes.of("s1").Code}, "script": {t.Context(), ""}} {
+	}{"terminal": {httpapi.AtTerminal(t.Context()), r.codes.of("s1").Code}, "script": {t.Context(), ""}} {
 		got, err := r.Pending(c.ctx, me(), &wire.PendingRequest{})
 		if err != nil || len(got.GetQuestions()) != 1 {
 			t.Fatalf("%v, %v", got, err)
@@ -31,7 +31,7 @@ func TestACodeIsShownAtATerminalOnly(t *testing.T) {
 			t.Errorf("%s: %v", name, q)
 		}
 	}
-	if got, err := r.Pending(AtTerminal(t.Context()), stranger(), &wire.PendingRequest{}); err != nil || len(got.GetQuestions()) != 0 {
+	if got, err := r.Pending(httpapi.AtTerminal(t.Context()), stranger(), &wire.PendingRequest{}); err != nil || len(got.GetQuestions()) != 0 {
 		t.Errorf("a stranger sees %v, %v", got, err)
 	}
 }
@@ -134,17 +134,17 @@ func TestVouchingNeedsAPerson(t *testing.T) {
 	if _, err := r.Endorse(t.Context(), me(), endorse); !errors.Is(err, httpapi.ErrInvalid) {
 		t.Errorf("a script: %v", err)
 	}
-	if _, err := r.Endorse(AtTerminal(t.Context()), me(), &wire.EndorseRequest{Session: "s1", Digest: "ab"}); !errors.Is(err, httpapi.ErrInvalid) {
+	if _, err := r.Endorse(httpapi.AtTerminal(t.Context()), me(), &wire.EndorseRequest{Session: "s1", Digest: "ab"}); !errors.Is(err, httpapi.ErrInvalid) {
 		t.Errorf("too few digits: %v", err)
 	}
-	did, err := r.Endorse(AtTerminal(t.Context()), me(), endorse)
+	did, err := r.Endorse(httpapi.AtTerminal(t.Context()), me(), endorse)
 	if err != nil || !did.GetDone() || did.GetMark().GetTrust() == "untrusted" {
 		t.Fatalf("%v, %v", did, err)
 	}
 	if _, err := r.Withdraw(t.Context(), me(), &wire.WithdrawRequest{Session: "s1", Digest: digest}); !errors.Is(err, httpapi.ErrInvalid) {
 		t.Errorf("a script takes it back: %v", err)
 	}
-	back, err := r.Withdraw(AtTerminal(t.Context()), me(), &wire.WithdrawRequest{Session: "s1", Digest: digest})
+	back, err := r.Withdraw(httpapi.AtTerminal(t.Context()), me(), &wire.WithdrawRequest{Session: "s1", Digest: digest})
 	if err != nil || !back.GetDone() || back.GetMark().GetTrust() != "untrusted" {
 		t.Errorf("%v, %v", back, err)
 	}
@@ -164,10 +164,10 @@ func TestForgetSpares(t *testing.T) {
 	r.poisoned("s1")
 	r.poisoned("s2")
 	r.Fleet = fleetOf{needs: journal.Session{Tenant: me().Tenant, ID: "s1"}}
-	if _, err := r.Forget(AtTerminal(t.Context()), me(), &wire.ForgetRequest{Session: "s1"}); !errors.Is(err, httpapi.ErrInvalid) {
+	if _, err := r.Forget(httpapi.AtTerminal(t.Context()), me(), &wire.ForgetRequest{Session: "s1"}); !errors.Is(err, httpapi.ErrInvalid) {
 		t.Errorf("it was erased: %v", err)
 	}
-	if _, err := r.Forget(AtTerminal(t.Context()), me(), &wire.ForgetRequest{Session: "s2"}); err != nil {
+	if _, err := r.Forget(httpapi.AtTerminal(t.Context()), me(), &wire.ForgetRequest{Session: "s2"}); err != nil {
 		t.Error(err)
 	}
 }
@@ -181,7 +181,7 @@ func TestAForgottenSessionIsNotOpen(t *testing.T) {
 	if _, err := r.Forget(t.Context(), me(), q); !errors.Is(err, httpapi.ErrInvalid) {
 		t.Errorf("a script: %v", err)
 	}
-	if _, err := r.Forget(AtTerminal(t.Context()), me(), q); err != nil {
+	if _, err := r.Forget(httpapi.AtTerminal(t.Context()), me(), q); err != nil {
 		t.Fatal(err)
 	}
 	look := func() *wire.ShowResponse {

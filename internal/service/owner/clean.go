@@ -26,7 +26,7 @@ func (d *Desk) Cleaning(here bool) *Desk {
 // callers must not see the files, and a script would approve anything.
 func (d *Desk) cleanerFor(ctx context.Context, who httpapi.Identity) (*clean.Cleaner, error) {
 	switch {
-	case who.Channel != httpapi.OwnerSocket || !atTerminal(ctx):
+	case !httpapi.Present(ctx, who):
 		return nil, fmt.Errorf("%w: a person at a terminal must say this; a script cannot speak for files", httpapi.ErrInvalid)
 	case d.cleaner == nil:
 		return nil, fmt.Errorf("%w: this monitor looks at no disk of agents", httpapi.ErrInvalid)

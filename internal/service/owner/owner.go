@@ -100,17 +100,3 @@ type Rules struct {
 	// file.
 	Bundle string
 }
-
-// terminalKey marks a request from a terminal, which scripts and models do not have. Codes are only
-// shown there.
-type terminalKey struct{}
-
-// AtTerminal marks a request as one from a person's terminal.
-func AtTerminal(ctx context.Context) context.Context {
-	return context.WithValue(ctx, terminalKey{}, true)
-}
-
-func atTerminal(ctx context.Context) bool {
-	at, _ := ctx.Value(terminalKey{}).(bool)
-	return at
-}

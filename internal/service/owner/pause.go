@@ -20,7 +20,7 @@ import (
 // Pause implements [httpapi.Owner]. Only a person at a terminal can pause, and only over the
 // owner's own socket. Scripts and callers on the network cannot.
 func (d *Desk) Pause(ctx context.Context, who httpapi.Identity, r *wire.PauseRequest) (*wire.PauseResponse, error) {
-	if who.Channel != httpapi.OwnerSocket || !atTerminal(ctx) {
+	if !httpapi.Present(ctx, who) {
 		return nil, fmt.Errorf("%w: a person at a terminal of this machine must say this; nothing else can pause", httpapi.ErrInvalid)
 	}
 	wanted := floodmark.Pause{Observe: r.GetObserve()}

@@ -23,7 +23,7 @@ func TestWhoMayPause(t *testing.T) {
 		t.Errorf("a script paused: %v", err)
 	}
 	for _, who := range []httpapi.Identity{away(), stranger(), {Channel: httpapi.HookSocket}, {}} {
-		if _, err := r.Pause(AtTerminal(t.Context()), who, q); !errors.Is(err, httpapi.ErrInvalid) {
+		if _, err := r.Pause(httpapi.AtTerminal(t.Context()), who, q); !errors.Is(err, httpapi.ErrInvalid) {
 			t.Errorf("%+v paused: %v", who, err)
 		}
 	}
@@ -31,11 +31,11 @@ func TestWhoMayPause(t *testing.T) {
 		t.Errorf("got %v", got)
 	}
 	for seconds, ok := range map[int64]bool{-1: false, 0: false, 1: true, 8 * 3600: true, 8*3600 + 1: false, 1 << 60: false} {
-		if _, err := r.Pause(AtTerminal(t.Context()), me(), &wire.PauseRequest{Seconds: seconds}); (err == nil) != ok {
+		if _, err := r.Pause(httpapi.AtTerminal(t.Context()), me(), &wire.PauseRequest{Seconds: seconds}); (err == nil) != ok {
 			t.Errorf("%d seconds: %v", seconds, err)
 		}
 	}
-	if _, err := r.Pause(AtTerminal(t.Context()), me(), &wire.PauseRequest{Seconds: 1, Session: "floodmark/pauses"}); err == nil {
+	if _, err := r.Pause(httpapi.AtTerminal(t.Context()), me(), &wire.PauseRequest{Seconds: 1, Session: "floodmark/pauses"}); err == nil {
 		t.Error("the monitor's own session was paused")
 	}
 }
@@ -44,7 +44,7 @@ func TestWhoMayPause(t *testing.T) {
 func TestAccountOfAPause(t *testing.T) {
 	r := newRoom(t)
 	r.poisoned("s1")
-	if _, err := r.Pause(AtTerminal(t.Context()), me(), &wire.PauseRequest{Seconds: 600}); err != nil {
+	if _, err := r.Pause(httpapi.AtTerminal(t.Context()), me(), &wire.PauseRequest{Seconds: 600}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
@@ -95,7 +95,7 @@ func TestResumeWhateverCannotBeCounted(t *testing.T) {
 	r := newRoom(t)
 	r.poisoned("s1")
 	r.poisoned("s2")
-	if _, err := r.Pause(AtTerminal(t.Context()), me(), &wire.PauseRequest{Seconds: 600}); err != nil {
+	if _, err := r.Pause(httpapi.AtTerminal(t.Context()), me(), &wire.PauseRequest{Seconds: 600}); err != nil {
 		t.Fatal(err)
 	}
 	r.tell("s1", r.install())
@@ -120,18 +120,18 @@ func TestWhoMayOnlyObserve(t *testing.T) {
 		t.Errorf("a script observes: %v", err)
 	}
 	for _, who := range []httpapi.Identity{away(), stranger(), {Channel: httpapi.HookSocket}, {}, {Channel: httpapi.OwnerSocket, Tenant: "firm"}} {
-		if _, err := r.Pause(AtTerminal(t.Context()), who, q); !errors.Is(err, httpapi.ErrInvalid) {
+		if _, err := r.Pause(httpapi.AtTerminal(t.Context()), who, q); !errors.Is(err, httpapi.ErrInvalid) {
 			t.Errorf("%+v observes: %v", who, err)
 		}
 	}
 	own := r.Rules
 	r.Rules = func(tenant string) Rules { rules := own(tenant); rules.Bundle = "team 3"; return rules }
-	if _, err := r.Pause(AtTerminal(t.Context()), me(), q); !errors.Is(err, httpapi.ErrInvalid) {
+	if _, err := r.Pause(httpapi.AtTerminal(t.Context()), me(), q); !errors.Is(err, httpapi.ErrInvalid) {
 		t.Errorf("signed rules are only observed: %v", err)
 	}
 	r.Rules = own
 	for seconds, ok := range map[int64]bool{0: false, 14 * 86400: true, 14*86400 + 1: false} {
-		if _, err := r.Pause(AtTerminal(t.Context()), me(), &wire.PauseRequest{Seconds: seconds, Observe: true}); (err == nil) != ok {
+		if _, err := r.Pause(httpapi.AtTerminal(t.Context()), me(), &wire.PauseRequest{Seconds: seconds, Observe: true}); (err == nil) != ok {
 			t.Errorf("%d seconds: %v", seconds, err)
 		}
 	}

@@ -104,7 +104,7 @@ const (
 
 // ask fills in a question in its current form. It returns false if the caller may not answer it.
 func (d *Desk) ask(ctx context.Context, who httpapi.Identity, o monitor.Observation, t floodmark.TicketID, out *wire.WatchResponse) bool {
-	if atTerminal(ctx) && d.Codes != nil {
+	if httpapi.Terminal(ctx, who) && d.Codes != nil {
 		d.awaitCode(ctx, o.Session, t)
 	}
 	tale, err := d.tell(ctx, o.Session, nil, nil)

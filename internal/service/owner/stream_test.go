@@ -46,7 +46,7 @@ func happenings(heard <-chan *wire.WatchResponse) (n int) {
 func TestWatchTellsWhatHappens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t)
-		terminal, end := r.watch(AtTerminal(t.Context()), me(), "")
+		terminal, end := r.watch(httpapi.AtTerminal(t.Context()), me(), "")
 		script, end2 := r.watch(t.Context(), me(), "")
 		other, end3 := r.watch(t.Context(), stranger(), "")
 		if !r.Hub.Watched() {

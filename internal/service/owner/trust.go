@@ -55,7 +55,7 @@ func (d *Desk) Trust(ctx context.Context, who httpapi.Identity, r *wire.TrustReq
 	if r.GetPath() == "" {
 		return listed(d.Teams.Store.List()), nil
 	}
-	if who.Channel != httpapi.OwnerSocket || !atTerminal(ctx) {
+	if !httpapi.Present(ctx, who) {
 		return nil, fmt.Errorf("%w: a person at a terminal of this machine must say this; a script cannot", httpapi.ErrInvalid)
 	}
 	root, address, ok := workspace.Origin(d.Teams.Disk.Resolve(r.GetPath()))

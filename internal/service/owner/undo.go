@@ -20,10 +20,10 @@ import (
 // and they may want to keep the new content.
 func (d *Desk) Undo(ctx context.Context, who httpapi.Identity, r *wire.UndoRequest) (*wire.UndoResponse, error) {
 	gives := r.GetSession() != "" && !r.GetDryRun()
-	if gives && !atTerminal(ctx) {
+	if gives && !httpapi.Present(ctx, who) {
 		return nil, fmt.Errorf("%w: a person at a terminal must say this; a script cannot change your files", httpapi.ErrInvalid)
 	}
-	if who.Channel != httpapi.OwnerSocket || d.Kept == nil {
+	if who.Channel != httpapi.OwnerSocket && who.Channel != httpapi.ByConsole || d.Kept == nil {
 		return nil, fmt.Errorf("%w: nothing is kept here: ask the monitor of your own that runs boxes", httpapi.ErrInvalid)
 	}
 	out := &wire.UndoResponse{Done: true}

@@ -1,0 +1,76 @@
+package console
+
+import (
+	"net"
+	"sync"
+	"sync/atomic"
+)
+
+// A room bounds the open connections. One too many takes the place of the oldest that is not known
+// to be the owner's; if all are, it is closed itself. So whatever an agent opens, the owner's pages
+// stay connected.
+type room struct {
+	net.Listener
+
+	mu   sync.Mutex // guards open
+	open []*guest   // oldest first
+}
+
+// A guest is one open connection.
+type guest struct {
+	net.Conn
+	in *room
+	// known says that the owner's browser is at the other end.
+	known atomic.Bool
+}
+
+// Accept implements [net.Listener].
+func (r *room) Accept() (net.Conn, error) {
+	conn, err := r.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	g := &guest{Conn: conn, in: r}
+	if out := r.enter(g); out != nil {
+		_ = out.Conn.Close() // its server sees the error
+	}
+	return g, nil
+}
+
+// enter adds a connection and returns the one to close for it; nil if there is room.
+func (r *room) enter(g *guest) (out *guest) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.open) >= maxConnections {
+		out = g
+		for _, o := range r.open {
+			if !o.known.Load() {
+				out = o
+				break
+			}
+		}
+		if out == g {
+			return g
+		}
+		r.remove(out)
+	}
+	r.open = append(r.open, g)
+	return out
+}
+
+// Close closes the connection and makes room.
+func (g *guest) Close() error {
+	g.in.mu.Lock()
+	g.in.remove(g)
+	g.in.mu.Unlock()
+	return g.Conn.Close()
+}
+
+func (r *room) remove(g *guest) {
+	for i, o := range r.open {
+		if o == g {
+			r.open = append(r.open[:i], r.open[i+1:]...)
+			return
+		}
+	}
+}
