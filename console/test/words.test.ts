@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest';
+import * as f from '../src/lib/format';
+import { read, to } from '../src/lib/route.svelte';
+import { phrase, pieces, shorten, visible } from '../src/lib/visible';
+
+test('what hides, reverses or breaks text is named', () => {
+  const cases: [string, string][] = [
+    ['plain ä 日本 עברית', 'plain ä 日本 עברית'],
+    ['\u202Egpj.exe', '⟨U+202E⟩gpj.exe'],
+    ['a\u200Bb\u2060c\uFEFFd\u00ADe', 'a⟨U+200B⟩b⟨U+2060⟩c⟨U+FEFF⟩d⟨U+00AD⟩e'],
+    ['a\u0000\u001b[31m\r', 'a⟨U+0000⟩⟨U+001B⟩[31m⟨U+000D⟩'],
+    ['a\nb\tc', 'a⏎b⇥c'],
+    ['a\u2028b\u2029c', 'a⟨U+2028⟩b⟨U+2029⟩c'],
+    ['a    b   c', 'a⟨4 spaces⟩b   c'],
+    ['a\u00A0b\u3000c', 'a⟨U+00A0⟩b⟨U+3000⟩c'],
+    ['o\u0301\u0302\u0303\u0304', 'o\u0301\u0302\u0303⟨U+0304⟩'],
+    ['\u3164\u2800', '⟨U+3164⟩⟨U+2800⟩'],
+    ['\uD800x', '⟨U+D800⟩x'],
+    ['\u{E0041}\u{F0000}', '⟨U+E0041⟩⟨U+F0000⟩'],
+    ['<b onclick="x">&amp;</b>', '<b onclick="x">&amp;</b>'],
+  ];
+  for (const [is, want] of cases) expect(visible(is)).toBe(want);
+});
+
+test('no piece that is not named hides anything', { timeout: 60_000 }, () => {
+  const hides = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cs}]/u;
+  for (let c = 0; c < 0x20000; c++) {
+    for (const p of pieces(`a${String.fromCodePoint(c)}b`)) {
+      if (!p.named && hides.test(p.text)) throw new Error(c.toString(16));
+    }
+  }
+});
+
+test('long text keeps its beginning and its end, and no half of a character', () => {
+  expect(shorten('abc', 3)).toEqual({ head: 'abc', gone: 0, tail: '' });
+  expect(shorten('abcdefghij', 6)).toEqual({ head: 'abcd', gone: 4, tail: 'ij' });
+  for (let most = 2; most < 40; most++) {
+    const { head, gone, tail } = shorten('😀'.repeat(30), most);
+    expect(head.length + gone + tail.length).toBe(60);
+    expect(/[\uD800-\uDFFF]/u.test(head + tail)).toBe(false);
+  }
+});
+
+test('words of others stand between their marks, and a mark that stays open hides nothing', () => {
+  expect(phrase('pi wants to run: “rm -rf x”.')).toEqual([{ text: 'pi wants to run: ', foreign: false }, { text: 'rm -rf x', foreign: true }, { text: '.', foreign: false }]);
+  expect(phrase('a “b')).toEqual([{ text: 'a ', foreign: false }, { text: 'b', foreign: true }]);
+  expect(phrase('“a” “”')).toEqual([{ text: 'a', foreign: true }, { text: ' ', foreign: false }, { text: '', foreign: true }]);
+  expect(phrase('')).toEqual([]);
+});
+
+test('an unknown level is the least', () => {
+  expect([f.trustLevel('system'), f.trustLevel('sys'), f.trustLevel(undefined), f.trustWord('SYSTEM')]).toEqual([5, 0, 0, 'untrusted']);
+  expect([f.secrecyWord('public'), f.secrecyWord('x'), f.secrecyWord(undefined)]).toEqual(['public', 'secret', 'secret']);
+});
+
+test('an unknown verdict is a refusal', () => {
+  const word = (verdict?: string, reach?: string): string => f.verdictWord({ decision: { verdict, reach } });
+  expect([word('allow', 'free'), word('allow', 'boxed'), word('confirm'), word('audit'), word('restrict'), word('yes'), word()]).toEqual(['allowed', 'boxed', 'asked', 'checked', 'refused', 'refused', 'refused']);
+});
+
+test('what a session becomes after a source is endorsed', () => {
+  const s = (digest: string, trust: string) => ({ digest, label: { trust } });
+  expect(f.afterTrust([s('a', 'untrusted')], 'a')).toEqual({ trust: 'local', others: [] });
+  expect(f.afterTrust([s('a', 'untrusted'), s('b', 'external')], 'a').trust).toBe('external');
+  expect(f.afterTrust([s('a', 'untrusted'), s('b', 'odd')], 'a').trust).toBe('untrusted');
+  expect(f.afterTrust([s('a', 'untrusted'), s('b', 'system')], 'a').trust).toBe('local');
+});
+
+test('times in words', () => {
+  expect([0, 59_000, 61_000, 700_000, 7_300_000, 200_000_000].map(f.span)).toEqual(['0 s', '59 s', '1 min 1 s', '12 min', '2 h', '2 days']);
+  expect(f.ago(undefined, 0)).toBe('');
+  expect(f.ago(new Date(1_000_000).toISOString(), 1_001_000)).toBe('just now');
+});
+
+test('deeds in words', () => {
+  const run = (verdict: string, reach = 'free') => f.deed({ action: { kind: 'call-tool', tool: { name: 'bash' }, effects: ['run'], arguments: [{ path: 'command', shown: 'npm test' }] }, decision: { verdict, reach } });
+  expect(run('allow')).toEqual({ words: 'ran', quote: 'npm test' });
+  expect(run('allow', 'boxed')).toEqual({ words: 'ran in a box', quote: 'npm test' });
+  expect(run('confirm')).toEqual({ words: 'wanted to run', quote: 'npm test' });
+  expect(f.answered({ verdict: 'allow', by: 'anna', channel: 'telegram' })).toBe('Approved by anna (telegram)');
+  expect(f.answered({})).toBe('Denied');
+});
+
+test('addresses', () => {
+  expect(read('#/session/a%2Fb%23')).toEqual({ page: 'session', rest: 'a/b#' });
+  expect(read(to('session', 'a/b%'))).toEqual({ page: 'session', rest: 'a/b%' });
+  for (const no of ['', '#', '#open=x', '#/Now', '#/a b', '#/x/%zz']) expect(read(no).page === '' || read(no).rest === '', no).toBe(true);
+});
