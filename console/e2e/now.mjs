@@ -1,0 +1,132 @@
+// The page Now against examples: answering by key and by click, and what must not answer.
+//
+//   npm run build && node --test e2e/
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { serve } from '../dev/fake.mjs';
+import { open } from './open.mjs';
+
+async function with_(options, act) {
+  const fake = await serve(options);
+  const { browser, page, wrong } = await open(`${fake.url}#open=example`, options);
+  try {
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await act({ fake, page, browser, card: (t) => page.locator(`article[data-ticket="${t}"]`) });
+    assert.deepEqual(wrong, []);
+  } finally {
+    await browser.close();
+    fake.close();
+  }
+}
+const settled = (page) => page.waitForTimeout(800); // a card that has just come takes no yes
+
+test('the code is out of the address at once', () =>
+  with_({}, async ({ page }) => {
+    assert.ok(!page.url().includes('open='));
+    await page.reload();
+    await page.getByRole('heading', { name: '3 questions for you' }).waitFor();
+    assert.match(await page.title(), /^\(3\) Now/);
+    assert.ok((await page.locator('link[rel=icon]').getAttribute('href')).includes('>3<'));
+  }));
+
+test('y and n answer the card that has the focus, and nothing else does', () =>
+  with_({}, async ({ page, fake, card }) => {
+    await settled(page);
+    await page.keyboard.press('y');
+    await page.keyboard.press('n');
+    await page.waitForTimeout(200);
+    assert.equal(fake.answers.length, 0);
+    await page.keyboard.press('j');
+    await page.keyboard.press('y');
+    await card('t-push').getByText('Approved by you').waitFor();
+    assert.deepEqual(fake.answers, [{ verb: 'approve', session: 's-ledger', ticket: 't-push', calls: 1, offer: 0, seen: 'seen-push' }]);
+    await page.keyboard.press('y'); // the next card was not looked at
+    await page.waitForTimeout(200);
+    assert.equal(fake.answers.length, 1);
+    await page.keyboard.press('j');
+    await page.keyboard.press('y'); // it wants to know where it goes
+    await page.waitForTimeout(200);
+    assert.equal(fake.answers.length, 1);
+    await page.keyboard.press('n');
+    await card('t-mail').getByText('Denied by you').waitFor();
+  }));
+
+test('what is picked is sent', () =>
+  with_({}, async ({ page, fake, card }) => {
+    await settled(page);
+    await card('t-mail').getByRole('radio').nth(0).check();
+    await card('t-mail').getByRole('button', { name: /^Yes/ }).click();
+    await card('t-mail').getByText('Approved by you').waitFor();
+    assert.equal(fake.answers[0].picked, 'vera@supplier.example');
+  }));
+
+test('always is asked twice, and says what it covers', () =>
+  with_({ width: 360 }, async ({ page, fake, card }) => {
+    await settled(page);
+    await card('t-push').getByRole('button', { name: /^Always here/ }).click();
+    await card('t-push').getByText('It covers').waitFor();
+    assert.equal(fake.answers.length, 0);
+    await card('t-push').getByRole('button', { name: 'Yes, do not ask again' }).click();
+    await card('t-push').getByText('Approved by you').waitFor();
+    assert.equal(fake.answers[0].offer, 3);
+  }));
+
+test('a card answered elsewhere says who it was, and so does the tab that came too late', () =>
+  with_({}, async ({ page, fake, card, browser }) => {
+    await settled(page);
+    fake.data.questions.shift();
+    fake.say({ session: 's-ledger', answered: { ticket: 't-push', verdict: 'restrict', by: 'boris', channel: 'telegram' } });
+    await card('t-push').getByText('Denied by boris (telegram)').waitFor();
+    const other = await (await browser.newContext()).newPage();
+    await other.goto(`${fake.url}#open=example`);
+    await settled(other);
+    await other.locator('article[data-ticket="t-two"]').getByRole('button', { name: /^Yes/ }).click();
+    await card('t-two').getByText('Approved by anna (console)').waitFor();
+  }));
+
+test('a question appears at once, and a yes that was meant for something else is not taken', () =>
+  with_({}, async ({ page, fake, card }) => {
+    await settled(page);
+    const q = { ticket: 't-new', session: 's-site', agent: 'gemini', asked: new Date().toISOString(), expires: new Date(Date.now() + 60_000).toISOString(), seen: 'x', calls: [{ what: 'gemini wants to run: “make”', why: 'Your rules ask.', offers: [{ words: 'this call, once', scope: 'once' }] }] };
+    fake.data.questions.unshift(q);
+    const began = Date.now();
+    fake.say({ session: 's-site', asked: q });
+    await card('t-new').waitFor();
+    assert.ok(Date.now() - began < 1000);
+    await card('t-new').focus();
+    await page.keyboard.press('y');
+    await card('t-new').getByText('Look again').waitFor();
+    assert.equal(fake.answers.length, 0);
+  }));
+
+test('a source is trusted after its preview', () =>
+  with_({}, async ({ page, card }) => {
+    const c = card('t-push');
+    await c.getByRole('button', { name: 'Trust this source' }).click();
+    await c.getByRole('radio').first().check();
+    await c.getByText('The session stays untrusted').waitFor();
+    await c.getByRole('button', { name: 'Trust this source', exact: true }).click();
+    await c.getByText("The session's mark is now").waitFor();
+    void page;
+  }));
+
+test('without the daemon nothing can be answered, and with it again it can', () =>
+  with_({}, async ({ page, fake, card }) => {
+    fake.cut();
+    await page.getByText('Not live.', { exact: true }).waitFor();
+    assert.ok(await card('t-push').getByRole('button', { name: /^Yes/ }).isDisabled());
+    fake.mend();
+    await page.getByText('Not live.', { exact: true }).waitFor({ state: 'detached', timeout: 15_000 });
+    await settled(page);
+    assert.ok(await card('t-push').getByRole('button', { name: /^Yes/ }).isEnabled());
+  }).catch((e) => {
+    // The browser reports the stream that was cut on purpose.
+    if (!/ERR_|503/.test(String(e))) throw e;
+  }));
+
+test('hostile text runs nothing', () =>
+  with_({ state: 'hostile' }, async ({ page }) => {
+    await settled(page);
+    assert.equal(await page.evaluate(() => document.querySelectorAll('main img, main script, main iframe').length), 0);
+    assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
+  }));
