@@ -10,7 +10,6 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/ledger/tokens"
-	"github.com/floodmark/floodmark/report"
 )
 
 // People approve a place unread if only others named it, because the card looks as they expect. So
@@ -159,29 +158,4 @@ func alikePlace(value, w string) bool {
 		return strings.Contains(t, ".") && !strings.ContainsAny(t, "@/ ") && len(t) > minPicked
 	}
 	return mail(value) && mail(w) || host(value) && host(w)
-}
-
-// picked reports whether a command has what the question asks to type or choose. A wrong text is
-// counted like a wrong code; a wrong choice closes the question.
-func (st *step) picked(cmd approval.Command, open approval.Open) bool {
-	for _, s := range open.Shown {
-		if !cmd.Approves(s) || approval.Picks(st.in.Key[:], st.ev.Session, s, cmd.Picked) {
-			continue
-		}
-		if cmd.Picked == "" {
-			st.out.Reply.Notice = fmt.Sprintf("Not yet: say where it goes, too, as the question asks: «%s %s <code> =…».", approval.Approve, report.Visible(s.Tool.String()))
-			return false
-		}
-		st.keep(floodmark.TicketRefused{Ticket: open.ID, Why: "another place was picked"})
-		st.out.Reply.Notice = "That is not where it goes. Nothing was approved; look at the question again."
-		switch {
-		case s.PickEnd.IsZero(): // a choice of three: a second try would need no reading
-			st.out.Reply.Notice = "That is not where it goes. Nothing was approved, and the question is closed."
-			st.void(open.ID, "another place was picked")
-		case open.Wrong+1 >= st.settings().MaxTries:
-			st.void(open.ID, "too many wrong picks")
-		}
-		return false
-	}
-	return true
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/intent"
 	"github.com/floodmark/floodmark/internal/text/meaning"
+	"github.com/floodmark/floodmark/kernel/answer"
 	"github.com/floodmark/floodmark/report"
 )
 
@@ -271,7 +272,7 @@ func ledTo(shown floodmark.Shown, decided []floodmark.ActionDecided) *floodmark.
 // shownAgain returns a call as it was shown before, from what was written down.
 func (st *step) shownAgain(shown floodmark.Shown, f *floodmark.ActionDecided) (approval.Question, error) {
 	if !shown.Vouch.IsZero() {
-		return st.vouchAgain(shown)
+		return answer.Vouch(st.answering(), shown)
 	}
 	if f == nil || !Leads(f, shown) {
 		return approval.Question{}, ErrUndecided
