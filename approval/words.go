@@ -94,7 +94,7 @@ func (q Question) warning(i int) string {
 	case floodmark.LooksAlike(q.value(i)):
 		return "has look-alike letters of another alphabet"
 	case q.wholeAt(i) >= 0 && !q.whole(i):
-		return fmt.Sprintf("%d characters of it are shown nowhere: deny it, and have it done in smaller steps", q.Whole[q.wholeAt(i)].Left)
+		return fmt.Sprintf("%d characters of it are shown nowhere: deny it, and tell the agent to use smaller steps", q.Whole[q.wholeAt(i)].Left)
 	case a.Shown != "" && q.wholeAt(i) < 0 && (strings.Contains(a.Shown, "…") || q.note(i).Cut):
 		return "not all of it is shown"
 	}

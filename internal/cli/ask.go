@@ -96,8 +96,8 @@ func (d *Desk) Unanswered(err error) error {
 		return d.notRunning()
 	case connect.CodeOf(err) == connect.CodePermissionDenied && !connect.IsWireError(err):
 		return &Failure{
-			Code: ExitNo, Text: "the monitor does not take you for its owner: you are another user, or an agent that it guards started you",
-			Hint: "use a terminal that no agent was started from; the attempt was written down",
+			Code: ExitNo, Text: "the monitor accepts this only from its owner: you are another user, or an agent that it guards started this command",
+			Hint: "use a terminal that no agent started; the attempt is in the journal",
 		}
 	}
 	text, hint := strings.TrimSuffix(client.Explain(err), "."), ""

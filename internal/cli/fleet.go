@@ -85,7 +85,7 @@ func (c *Console) FleetToken(book *people.Book, name string) func(context.Contex
 	return func(ctx context.Context) (string, error) {
 		token, err := book.Token(ctx, name)
 		if errors.Is(err, people.ErrNotKept) {
-			c.Say("your login at %s was renewed, and that could not be written down (%s): the next command may want you to log in again", name, err)
+			c.Say("your login at %s was renewed, and that could not be stored (%s): the next command may ask you to log in again", name, err)
 			err = nil
 		}
 		return token, err
@@ -145,7 +145,7 @@ func (d *Desk) unreached(err error) error {
 	case Absent(err):
 		return &Failure{Code: ExitNo, Text: "nothing answers at " + d.Fleet.URL, Hint: "check the address and your network"}
 	case connect.CodeOf(err) == connect.CodeUnauthenticated && connect.IsWireError(err) && d.Fleet.Given != nil:
-		return &Failure{Code: ExitNo, Text: d.Fleet.Name + " does not let you in: it does not know the token; it has ended, was revoked, or is another fleet's", Hint: hint}
+		return &Failure{Code: ExitNo, Text: d.Fleet.Name + " does not let you in: the token is unknown there. It has expired, was revoked, or belongs to another fleet", Hint: hint}
 	case connect.CodeOf(err) == connect.CodeUnauthenticated && connect.IsWireError(err):
 		text, _, _ := strings.Cut(strings.TrimSuffix(client.Explain(err), "."), "; ")
 		return &Failure{Code: ExitNo, Text: d.Fleet.Name + " does not let you in: " + strings.TrimPrefix(text, "nobody known: "), Hint: hint}

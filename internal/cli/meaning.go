@@ -61,7 +61,7 @@ func PolicyText(s *wire.PolicyStatus) string {
 		text += ", by bundle: " + s.GetBundle()
 	}
 	if s.GetDryRun() {
-		text += "; it decides and enforces nothing"
+		text += "; it makes decisions and does not enforce them"
 	}
 	return text + " (" + Short(s.GetDigest()) + ")"
 }
@@ -78,7 +78,7 @@ func ProblemsText(p *Sheet, s *wire.PolicyStatus) {
 	case refused:
 		p.Title("The policy file is wrong and refused; the rules named above stay")
 	default:
-		p.Title("The policy file holds, with warnings")
+		p.Title("The policy file is in force, with warnings")
 	}
 	for _, one := range s.GetProblems() {
 		p.Line(2, fmt.Sprintf("%s:%d:%d: %s: %s", one.GetFile(), one.GetLine(), one.GetColumn(), one.GetSeverity(), one.GetText()))

@@ -198,7 +198,7 @@ func piIsAnswered(t *testing.T) {
 }
 
 // piShows checks that pi shows the question while it waits, and accepts a no. The yes is given
-// elsewhere, at a terminal that no agent was started from; then the window is closed and the call
+// elsewhere, at a terminal that no agent started; then the window is closed and the call
 // runs once. Nothing runs before.
 func piShows(t *testing.T) {
 	t.Helper()

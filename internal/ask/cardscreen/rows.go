@@ -195,7 +195,7 @@ func Details(q *wire.Question) (list []string) {
 	}
 	list = append(list, one.GetWhat(), "Why: "+one.GetWhy())
 	if n := one.GetLost(); n > 0 {
-		list = append(list, fmt.Sprintf("(!) %d characters of the call are shown nowhere: deny it, and have it done in smaller steps.", n))
+		list = append(list, fmt.Sprintf("(!) %d characters of the call are shown nowhere: deny it, and tell the agent to use smaller steps.", n))
 	}
 	if card := one.GetCard(); len(card) > 1 {
 		list = append(list, card[1:]...)

@@ -28,20 +28,20 @@ func NewApprove(c *cli.Console) *cobra.Command {
 waits for comes first, the newest at the top. A question that is not answered in time
 is a no.
 
-With a TICKET, show all of that call, and approve it after you have typed yes at your
-terminal. The approval covers exactly what was shown, once or until the agent's turn
-ends, as the question says. The agent then tries the same call again. A CODE is what a
-chat has shown to you; it needs no yes besides.
+With a TICKET, show all of that call, and approve it after you have typed yes at
+your terminal. The approval covers exactly what was shown, once or until the agent's
+turn ends, as the question says. The agent then tries the same call again. With a
+CODE that a chat has shown you, the call is approved without asking again.
 
-With --offer it is one of the wider approvals that the question lists, exactly as
-it is written there. With --for it holds so long, and for the pattern that the
-question printed, if it printed one. It ends earlier if new content lowers the
-session's mark.
+--offer gives one of the wider approvals that the question lists, exactly as it is
+written there. --for makes the approval valid for that time, and for the pattern
+that the question printed, if it printed one. The approval ends earlier if new
+content lowers the session's mark.
 
 If only a stranger's text named where the call goes, type that address or domain
 yourself with --to: a yes alone is too easily given to the wrong place.
 
-With --fleet it is a question of that fleet.`,
+With --fleet the questions are those of that fleet.`,
 		Example: `  floodmark approve
   floodmark approve t-0199aabb-ccdd
   floodmark approve t-0199aabb-ccdd --offer 2
@@ -50,7 +50,7 @@ With --fleet it is a question of that fleet.`,
   floodmark approve t-0199aabb-ccdd --always
   floodmark approve 0123abcd
   floodmark approve t-0199aabb-ccdd --fleet floodmark.firm.example`,
-		Annotations: cli.Exits("it is approved, or they are listed", "it is not approved: the code is wrong, or the question has ended"),
+		Annotations: cli.Exits("it is approved, or they are listed", "it is not approved: the code is wrong, or the question has expired"),
 		Args:        cobra.MaximumNArgs(1),
 		RunE: cli.Guard(func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -66,13 +66,13 @@ With --fleet it is a question of that fleet.`,
 	}
 	cli.AddPlace(cmd, &p)
 	c.AddFleet(cmd, &p)
-	cmd.Flags().DurationVar(&during, "for", 0, "how long it holds, such as `30m`; at most 24h (default: until the turn ends)")
-	cmd.Flags().Int32Var(&offer, "offer", 0, "take the offer with this `NUMBER`, from 1 (default: the narrowest)")
+	cmd.Flags().DurationVar(&during, "for", 0, "how long the approval is valid, such as `30m`; at most 24h (default: until the turn ends)")
+	cmd.Flags().Int32Var(&offer, "offer", 0, "choose the offer with this `NUMBER`, from 1 (default: the narrowest)")
 	cmd.Flags().Bool("always", false, "also in later sessions of this repository, for 30 days, if the question offers that")
-	cmd.Flags().StringVar(&picked, "to", "", "the `ADDRESS` or domain it goes to, typed by you, where the question asks for it")
+	cmd.Flags().StringVar(&picked, "to", "", "the `ADDRESS` or domain the call goes to, if the question asks you to type it")
 	cmd.Flags().StringVar(&session, "session", "", "list only questions of this `SESSION`")
 	c.CompleteSession(cmd, &p)
-	cmd.Flags().StringVar(&tool, "tool", "", "only the shown calls of this `TOOL`")
+	cmd.Flags().StringVar(&tool, "tool", "", "only calls of this `TOOL` among those shown")
 	return cmd
 }
 
@@ -84,7 +84,7 @@ func approve(c *cli.Console, cmd *cobra.Command, p cli.Place, q *wire.AnswerRequ
 			return approval.SameWord(ticket, q.GetCode()) || approval.SameWord(code, q.GetCode())
 		}
 		if q.Offer = wire.AlwaysNamed(a.GetQuestions(), named); err != nil || q.GetOffer() == 0 {
-			return cmp.Or(err, cli.Refuse("take one of its offers: «floodmark approve» shows them", "this question offers nothing that holds for the whole repository"))
+			return cmp.Or(err, cli.Refuse("choose one of its offers: «floodmark approve» shows them", "this question offers no approval for the whole repository"))
 		}
 	}
 	if p.Fleet != "" || !approval.IsCode(q.GetCode()) {
@@ -104,7 +104,7 @@ func NewDeny(c *cli.Console) *cobra.Command {
 both. A no needs no code. It beats a yes that was given before the call ran.`,
 		Example: `  floodmark deny t-0199aabb-ccdd
   floodmark deny 0123abcd`,
-		Annotations: cli.Exits("it is denied", "nothing was denied: the question has ended"),
+		Annotations: cli.Exits("it is denied", "nothing was denied: the question has expired"),
 		Args:        cli.Needs("CODE or TICKET"),
 		RunE: cli.Guard(func(cmd *cobra.Command, args []string) error {
 			q := &wire.AnswerRequest{Verb: "deny", Ticket: args[0]}
@@ -127,7 +127,7 @@ both. A no needs no code. It beats a yes that was given before the call ran.`,
 func wholeMinutes(d time.Duration) (int32, error) {
 	switch {
 	case d < 0 || d%time.Minute != 0:
-		return 0, cli.Refuse("write 30m or 2h", "--for takes whole minutes, not %s", d)
+		return 0, cli.Refuse("write 30m or 2h", "--for takes a time in whole minutes, not %s", d)
 	case d > approval.MaxFor:
 		return 0, cli.Refuse("change the policy if it should always be allowed", "--for takes at most %d hours", int(approval.MaxFor.Hours()))
 	}
@@ -149,7 +149,7 @@ func answer(ctx context.Context, c *cli.Console, p cli.Place, q *wire.AnswerRequ
 // noQuestion returns the failure for a question that does not exist.
 func noQuestion(name string, p cli.Place) error {
 	return &cli.Failure{
-		Code: cli.ExitNo, Text: "no open question is called " + cli.Shorten(name) + ": it is answered, has ended, or never was",
+		Code: cli.ExitNo, Text: "no open question is called " + cli.Shorten(name) + ": it was answered, has expired, or never existed",
 		Hint: "«floodmark approve" + p.Flags() + "» lists those that wait",
 	}
 }

@@ -20,7 +20,7 @@ const fleetTries = 8
 // fleet identifies the person by the login.
 func approveTicket(ctx context.Context, c *cli.Console, p cli.Place, r *wire.AnswerRequest, form string) error {
 	if !c.StdinTerminal {
-		return cli.Refuse("use a terminal that no agent was started from", "a person at a terminal must say yes")
+		return cli.Refuse("use a terminal that no agent started", "only a person at a terminal can say yes")
 	}
 	q, err := questionAt(ctx, c, p, r.GetTicket())
 	if err != nil {
@@ -28,14 +28,14 @@ func approveTicket(ctx context.Context, c *cli.Console, p cli.Place, r *wire.Ans
 	}
 	if !cardscreen.Worded(q) {
 		return &cli.Failure{
-			Code: cli.ExitNo, Text: "this node has no words for " + q.GetTicket() + ", and a question that is not shown is not approved",
+			Code: cli.ExitNo, Text: "this node cannot show " + q.GetTicket() + ", and a question that cannot be shown cannot be approved",
 			Hint: "try again when all nodes have the same version, or wait until the agent asks again; you can deny it",
 		}
 	}
 	if lost := q.GetCalls()[0].GetLost(); lost > 0 {
 		return &cli.Failure{
-			Code: cli.ExitNo, Text: fmt.Sprintf("%d characters of what %s would do are shown nowhere", lost, q.GetTicket()),
-			Hint: "deny it, and have it done in smaller steps",
+			Code: cli.ExitNo, Text: fmt.Sprintf("%d characters of what %s would do cannot be shown", lost, q.GetTicket()),
+			Hint: "deny it, and tell the agent to use smaller steps",
 		}
 	}
 	out := &cli.Sheet{St: c.ErrStyle()}

@@ -30,7 +30,7 @@ files, for which there is «floodmark trust --diff». You must confirm at a term
 Linux only.`,
 		Example: `  floodmark undo clean --dry-run
   floodmark undo clean ~/src/app`,
-		Annotations: cli.Exits("nothing is left that can be removed", "something was not removed, or nothing was confirmed"),
+		Annotations: cli.Exits("no file is left that can be removed", "a file was not removed, or you did not confirm"),
 		Args:        cobra.MaximumNArgs(1),
 		RunE: cli.Guard(func(cmd *cobra.Command, args []string) error {
 			q := &wire.LeftoversRequest{Folder: c.Path(strings.Join(args, ""))}
@@ -61,7 +61,7 @@ Linux only.`,
 
 // leftovers prints a list. The names in it are foreign text, so they are escaped.
 func leftovers(c *cli.Console, l *wire.LeftoversResponse) {
-	fmt.Fprintf(c.Stdout, "Left by sessions of little trust below %s, and not kept by git: %s\n", floodmark.Visible(l.GetFolder()), cli.Count(len(l.GetItems()), "item", "items"))
+	fmt.Fprintf(c.Stdout, "Files that sessions of little trust left below %s, not tracked by git: %s\n", floodmark.Visible(l.GetFolder()), cli.Count(len(l.GetItems()), "item", "items"))
 	for i, it := range l.GetItems() {
 		name := floodmark.Visible(it.GetPath())
 		if it.GetFolder() {
@@ -91,7 +91,7 @@ func staying(c *cli.Console, list []*wire.Staying, more int64) {
 func chosen(c *cli.Console, n int, yes bool) (items []int32, err error) {
 	answer := "all"
 	if !yes {
-		if answer, err = typed(c, "Which are removed? Type all, or numbers such as 1 3: "); err != nil {
+		if answer, err = typed(c, "Which should be removed? Type all, or numbers such as 1 3: "); err != nil {
 			return nil, err
 		}
 	}
@@ -190,9 +190,9 @@ func endorseFiles(c *cli.Console, cmd *cobra.Command, p cli.Place, paths []strin
 // shownFile returns a file as rows. The number of lines that are not shown comes first.
 func shownFile(f *wire.ShownFile) []string {
 	ch := linetext.ChangesOf(f.GetOld(), f.GetNew())
-	what := fmt.Sprintf("compared with commit %.10s: %d lines in, %d out; %d equal lines are not shown", f.GetCommit(), ch.In, ch.Out, ch.Same)
+	what := fmt.Sprintf("compared with commit %.10s: %d lines added, %d removed; %d equal lines are not shown", f.GetCommit(), ch.In, ch.Out, ch.Same)
 	if f.GetCommit() == "" {
-		what = fmt.Sprintf("no better content of it is known: all %d lines are shown", ch.In)
+		what = fmt.Sprintf("no trusted version of it is known: all %d lines are shown", ch.In)
 	}
 	return append([]string{
 		"", "file " + floodmark.Visible(f.GetPath()) + "  (session " + floodmark.Visible(f.GetSession()) + ", from " + f.GetSource() + ")", what,

@@ -17,23 +17,24 @@ func NewTrust(c *cli.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "trust [REPOSITORY | SESSION SOURCE | --diff [PATH…]]",
 		Short: "Vouch for a repository, for content, or for files that a session left",
-		Long: `With a REPOSITORY, say that the checkout there is your team's. What is on the default
-branch of its remote «origin», as the monitor fetches it, then is shared and runs as
-your own work does. Without an argument those repositories are listed.
+		Long: `With a REPOSITORY, say that the checkout there is your team's. Commits on the
+default branch of its remote «origin», as the monitor fetches it, then count as
+shared and run as your own work does. Without an argument those repositories are
+listed.
 
 With a SESSION and a SOURCE, trust content that came in there. SOURCE is its number
-in «floodmark journal show SESSION», or at least the first 8 digits of its digest. Its
-trust rises to local at most, and the session's mark is made again from what is left.
-Content that differs in one byte is not covered.
+in «floodmark journal show SESSION», or at least the first 8 digits of its digest.
+Its trust rises to local at most, and the session's mark is computed again from its
+sources. Content that differs in one byte is not covered.
 
 With --diff you see what sessions of little trust changed in files below the folder
 you are in, or in PATH, and trust all of that at once. It is compared with the
 commit at which the first such session began, as git has it, or shown whole. A file
 that is changed later is not covered. Linux only.
 
-With --withdraw you withdraw that trust. The content, and all that was made from it,
-sinks to the trust it came with, and so does the session's mark. The SESSION of files
-is floodmark/files. You must say all of this at a terminal: a script cannot.`,
+With --withdraw you withdraw that trust. The content, and everything made from it,
+gets its original trust again, and so does the session's mark. For files, SESSION is
+floodmark/files. All of this needs a person at a terminal: a script cannot do it.`,
 		Example: `  floodmark trust .
   floodmark trust --end .
   floodmark trust codex:0199 3
@@ -61,7 +62,7 @@ is floodmark/files. You must say all of this at a terminal: a script cannot.`,
 		}),
 		ValidArgsFunction: c.OfferSessions(&p),
 	}
-	cmd.Flags().BoolVar(&end, "end", false, "the repository is your team's no longer")
+	cmd.Flags().BoolVar(&end, "end", false, "no longer treat the repository as your team's")
 	cmd.Flags().BoolVar(&back, "withdraw", false, "withdraw your trust in content")
 	cmd.Flags().BoolVar(&diff, "diff", false, "look at files that sessions left, and trust them")
 	cmd.MarkFlagsMutuallyExclusive("diff", "withdraw", "end")
@@ -73,7 +74,7 @@ is floodmark/files. You must say all of this at a terminal: a script cannot.`,
 // endorse trusts content.
 func endorse(c *cli.Console, cmd *cobra.Command, p cli.Place, args []string) error {
 	if p.Fleet != "" && !c.StdinTerminal { // the local monitor checks this itself
-		return cli.Refuse("use a terminal that no agent was started from", "a person at a terminal must say this; a script cannot trust content")
+		return cli.Refuse("use a terminal that no agent started", "only a person at a terminal can do this; a script cannot trust content")
 	}
 	a, err := cli.Ask(cmd.Context(), c, p, (*cli.Desk).Endorse, &wire.EndorseRequest{Session: args[0], Digest: args[1]})
 	if err != nil {
@@ -98,7 +99,7 @@ func trustTeam(c *cli.Console, cmd *cobra.Command, p cli.Place, args []string, e
 	case len(args) > 0:
 		q.Path = c.Path(args[0])
 		if info, err := os.Stat(q.Path); !end && (err != nil || !info.IsDir()) {
-			return cli.Refuse("for content write «floodmark trust SESSION SOURCE»", "%s is no folder", args[0])
+			return cli.Refuse("for content write «floodmark trust SESSION SOURCE»", "%s is not a folder", args[0])
 		}
 	case end:
 		return cli.Refuse("floodmark trust --end PATH", "--end needs the PATH of a repository")
@@ -110,12 +111,12 @@ func trustTeam(c *cli.Console, cmd *cobra.Command, p cli.Place, args []string, e
 	case cli.Format(cmd) == cli.AsJSON:
 		return c.Message(a)
 	case end:
-		c.Say("%s is a stranger's again, for what reads it from now on", q.Path)
+		c.Say("%s counts as a stranger's again for everything read there from now on", q.Path)
 	case len(a.GetRepositories()) == 0:
 		c.Say("no repository is your team's")
 	}
 	for _, r := range a.GetRepositories() {
-		c.Say("%s is your team's: what is on the default branch of %s, now at %.12s", r.GetPath(), r.GetAddress(), r.GetTip())
+		c.Say("%s is your team's: the default branch of %s, now at %.12s", r.GetPath(), r.GetAddress(), r.GetTip())
 	}
 	return nil
 }
@@ -127,15 +128,17 @@ func NewUndo(c *cli.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "undo [SESSION [CALL]]",
 		Short: "Take back what boxed commands and edits did to a project",
-		Long: `List the calls whose changes of a project can be taken back: what they replaced is
-kept for 7 days, 1 GB in all. With SESSION, and CALL, files, links, folders and the
-history of git are given back as they were, with their labels, all or none. What was
-changed since is named and nothing is touched; --only leaves it out, --beside also puts
-NAME.before-undo beside it. You must say it at a terminal: a script cannot.`,
+		Long: `List the calls whose changes to a project can be undone: the files that they
+replaced are kept for 7 days, 1 GB in all. With SESSION, or SESSION and CALL,
+restore files, links, folders and the history of git as they were, with their
+labels, all or none. If a file was changed since, it is named and nothing is
+touched. With --only such files are left out; with --beside the old version is also
+put beside each of them, as NAME.before-undo. This needs a person at a terminal: a
+script cannot do it.`,
 		Example: `  floodmark undo
   floodmark undo codex:0199 call_7 --dry-run
   floodmark undo codex:0199`,
-		Annotations: cli.Both(cli.Exits("it is listed, or given back", "not all of it can be given back")),
+		Annotations: cli.Both(cli.Exits("the calls are listed, or the changes are undone", "not everything can be restored")),
 		Args:        cobra.MaximumNArgs(2),
 		RunE: cli.Guard(func(cmd *cobra.Command, args []string) error {
 			args = append(args, "", "")
@@ -160,9 +163,9 @@ NAME.before-undo beside it. You must say it at a terminal: a script cannot.`,
 		ValidArgsFunction: c.OfferSessions(&p),
 	}
 	cli.AddPlace(cmd, &p)
-	cmd.Flags().BoolVar(&q.DryRun, "dry-run", false, "only say what would be given back")
-	cmd.Flags().BoolVar(&q.Only, "only", false, "leave out what was changed since")
-	cmd.Flags().BoolVar(&q.Beside, "beside", false, "put what cannot be given back beside it")
+	cmd.Flags().BoolVar(&q.DryRun, "dry-run", false, "only show what would be restored")
+	cmd.Flags().BoolVar(&q.Only, "only", false, "leave out files that were changed since")
+	cmd.Flags().BoolVar(&q.Beside, "beside", false, "restore changed files beside the current ones, as NAME.before-undo")
 	cmd.AddCommand(newClean(c))
 	return cmd
 }

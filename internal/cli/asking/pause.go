@@ -23,34 +23,35 @@ func NewPause(c *cli.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pause TIME | --end",
 		Short: "Be left alone for a while, or only observe",
-		Long: `Decide and write down as ever, and enforce nothing for TIME, such as 15m: what
-would have been asked or refused goes through, and each decision says so. The
-pause ends by itself, after 8 hours at the latest, also if the monitor is killed
-meanwhile. Then «floodmark status» says once what it let through.
+		Long: `Go on deciding and recording, but enforce nothing for TIME, such as 15m: calls that
+would have been asked about or refused run, and each decision says so. The pause
+ends by itself, after 8 hours at the latest, even if the monitor is killed
+meanwhile. Then «floodmark status» says once what the pause let through.
 
 Some things no pause lifts: what changes an agent, its instructions or this
 monitor (admin), secrets on their way out, shells whose commands would go unseen,
 calls that cannot be read, and what you refused. Code that runs during a pause can
 do all that your user can do.
 
-With --observe you look before you trust, for 14 days at most: nothing is held and
-nothing runs in a box, also no secret on its way out. Everything is noted and
-labelled as ever, and «floodmark journal report» says in words what would have been
-stopped, contained and asked. Only what would switch this monitor off, or start an
-agent without it, is held: its files, the agents' own settings, the start files of
-your shell. What you approve meanwhile holds no longer than you observe.
+With --observe you see what the monitor would do, for 14 days at most: nothing is
+held and nothing runs in a box, and secrets can leave. Everything is recorded and
+labelled as usual, and «floodmark journal report» says in words what would have been
+stopped, contained and asked about. Only calls that would switch this monitor off,
+or start an agent without it, are held: those that touch its files, the agents' own
+settings, or the start files of your shell. What you approve meanwhile is valid only
+while you observe.
 
-You must say it at a terminal that no agent was started from: no script, no agent, no
-caller on the network and no project's rules can pause.
+Only you can pause, at a terminal that no agent started: no script, no agent, no
+caller on the network and no project's rules can.
 
-With --end all pauses end, or that of one session, and you see what they let
-through. A session that is paused together with all others goes on being paused
-until all are ended.`,
+With --end all pauses end, or only that of one session, and you see what they let
+through. A session that was paused together with all others stays paused until all
+pauses end.`,
 		Example: `  floodmark pause 15m
   floodmark pause 1h --session codex:0199
   floodmark pause --observe 24h
   floodmark pause --end`,
-		Annotations: cli.Exits("it is paused, or with --end everything is enforced again", "it is not, or nothing was paused"),
+		Annotations: cli.Exits("it is paused, or with --end everything is enforced again", "it could not be paused, or nothing was paused"),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if end {
 				return cobra.NoArgs(cmd, args)
@@ -66,10 +67,10 @@ until all are ended.`,
 	}
 	cli.AddPlace(cmd, &p)
 	c.AddFleet(cmd, &p)
-	cmd.Flags().BoolVar(&end, "end", false, "end pauses, and say what they let through")
-	cmd.Flags().BoolVar(&observe, "observe", false, "hold and box nothing, and note what would have been; 14 days at most")
+	cmd.Flags().BoolVar(&end, "end", false, "end pauses, and show what they let through")
+	cmd.Flags().BoolVar(&observe, "observe", false, "enforce nothing, and record what would have been stopped; 14 days at most")
 	cmd.MarkFlagsMutuallyExclusive("end", "observe")
-	cmd.Flags().StringVar(&session, "session", "", "only this `SESSION`; those it begins are not among it")
+	cmd.Flags().StringVar(&session, "session", "", "only this `SESSION`, not the sessions that it starts")
 	c.CompleteSession(cmd, &p)
 	return cmd
 }
@@ -81,9 +82,9 @@ func pause(c *cli.Console, cmd *cobra.Command, p cli.Place, session, text string
 	switch {
 	case err == nil && d >= time.Second && d <= kind.Most():
 	case observe:
-		return cli.Refuse("write 24h or 7d; 14d is the longest", "%q is no time to observe for", cli.Shorten(text))
+		return cli.Refuse("write 24h or 7d; 14d is the longest", "%q is not a time to observe for", cli.Shorten(text))
 	default:
-		return cli.Refuse("write 15m, 2h or 90s; 8h is the longest", "%q is no time to pause for", cli.Shorten(text))
+		return cli.Refuse("write 15m, 2h or 90s; 8h is the longest", "%q is not a time to pause for", cli.Shorten(text))
 	}
 	if p.Fleet != "" {
 		return cli.Refuse("only --end takes --fleet", "a pause cannot be set over the network")

@@ -23,17 +23,18 @@ func NewWatch(c *cli.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch",
 		Short: "Watch what happens, and answer questions",
-		Long: `Show decisions, questions, answers and incidents as they happen. While this runs,
-an agent that has to ask waits for the answer instead of being told no at once, as
-long as its own patience lasts.
+		Long: `Show decisions, questions, answers and incidents as they happen. While this runs, an
+agent that has to ask waits for your answer, as long as the agent's own limit
+allows, instead of being refused at once.
 
-At a terminal you answer one call at a time, the newest first: y says yes to it, n says
-no, a always here, d shows every line of it, 2 and 3 take another wider yes, ? shows the
-keys. A key answers the card that you see: not one that has just come, and a yes not
-before you have seen the whole call. Where one source is why you are asked, and it is
-not from strangers or people outside, t trusts it as «floodmark trust» does, after it
-was shown in full and you pressed enter. Anywhere else each event is one line; with
---output json one JSON object.`,
+At a terminal you answer one call at a time, the newest first: y says yes to it, n
+says no, a says «always here», d shows every line of it, 2 and 3 choose another
+wider yes, ? shows the keys. A key answers the card that you see. It does not answer
+a card that has just appeared, and it cannot say yes before you have seen the whole
+call. If you are asked because of a single source, and it is not from strangers or
+people outside, t trusts that source as «floodmark trust» does, after it was shown
+in full and you pressed enter. If the output is not a terminal, each event is one
+line; with --output json it is one JSON object.`,
 		Example: `  floodmark watch
   floodmark watch --session codex:0199
   floodmark watch --output json | jq -c 'select(.incident)'`,
@@ -65,13 +66,13 @@ func watchLines(ctx context.Context, c *cli.Console, d *cli.Desk, q *wire.WatchR
 	return follow(ctx, d, q, func(r *wire.WatchResponse) error {
 		if !told {
 			told = true
-			c.Say("watching; end it with ctrl-c")
+			c.Say("watching; stop with ctrl-c")
 		}
 		if a := r.GetAsked(); a != nil && !c.StdoutTerminal {
 			a.Code = ""
 		}
 		if r.GetMissed() > 0 {
-			c.Say("%s left out: this was read too slowly", cli.Count(int(r.GetMissed()), "event was", "events were"))
+			c.Say("%s left out, because this terminal reads too slowly", cli.Count(int(r.GetMissed()), "event was", "events were"))
 		}
 		switch {
 		case r.GetWhat() == nil:

@@ -27,7 +27,7 @@ argument came from, what the agent wanted, what decided, and what you can do.
 Without an argument it is the newest question or refusal in the project of the folder
 you are in, or else anywhere.
 
-Where you approved it, what followed is told too: the calls that the approval let
+If you approved it, you also see what followed: the calls that the approval let
 through, where they went and what they wrote.
 
 DECISION is a session and a number, SESSION#7; «floodmark journal show SESSION» lists

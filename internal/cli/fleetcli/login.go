@@ -44,7 +44,8 @@ operator («floodmark fleet token create NAME --kind owner --tenant TENANT --may
 view,approve»): you may do what --may says. Only you may be able to read the file
 (chmod 600); it is not needed any more afterwards.
 
-Log in only at fleets you know: the operator of one sees the token you show it.`,
+Log in only at fleets you know: the operator of a fleet sees the token with which
+you log in.`,
 		Example: `  floodmark fleet login https://floodmark.firm.example:7443
   floodmark fleet login https://10.0.0.7:7443 --name test --ca firm-ca.crt
   floodmark fleet login https://floodmark.firm.example:7443 --token ann.token
@@ -86,7 +87,7 @@ func NewLogout(c *cli.Console) *cobra.Command {
 provider that it is no longer used, if it wants to hear that. A token that you
 logged in with counts until it ends, or until it is revoked at the fleet.`,
 		Example:     `  floodmark fleet logout floodmark.firm.example`,
-		Annotations: cli.Exits("you are not logged in any more", "you were not"),
+		Annotations: cli.Exits("you are logged out", "you were not"),
 		Args:        cli.Needs("NAME or URL"),
 		RunE:        cli.Guard(func(cmd *cobra.Command, args []string) error { return logout(cmd.Context(), c, p, args[0]) }),
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

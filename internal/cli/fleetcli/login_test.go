@@ -119,7 +119,7 @@ func TestARenewedLoginThatIsNotKeptIsUsed(t *testing.T) {
 			t.Fatalf("%d bytes, %v", len(text), err)
 		}
 	}
-	if n := strings.Count(said.String(), "your login at firm was renewed, and that could not be written down"); n != 1 {
+	if n := strings.Count(said.String(), "your login at firm was renewed, and that could not be stored"); n != 1 {
 		t.Errorf("%q", said.String())
 	}
 	if _, err := token(t.Context()); err != nil || strings.Contains(said.String(), "eyJ") {

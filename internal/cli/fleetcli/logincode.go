@@ -64,7 +64,7 @@ func discover(ctx context.Context, c *cli.Console, fleet *people.Fleet) error {
 	if said := unmet(*fleet, err); said != nil {
 		return said
 	}
-	return &cli.Failure{Code: cli.ExitNo, Text: "people cannot log in at " + fleet.URL + ": " + cli.Plain(err.Error()), Hint: "show a token, if you were given one (--token), or ask its operator"}
+	return &cli.Failure{Code: cli.ExitNo, Text: "people cannot log in at " + fleet.URL + ": " + cli.Plain(err.Error()), Hint: "log in with a token, if you have one (--token), or ask its operator"}
 }
 
 // unmet returns why a fleet could not be asked; nil if it was asked.
@@ -72,9 +72,9 @@ func unmet(fleet people.Fleet, err error) error {
 	var asked *url.Error
 	switch {
 	case outward.Distrust(err) == outward.SignedByNobody && fleet.Authority != "":
-		return &cli.Failure{Code: cli.ExitNo, Text: fleet.URL + " was not asked: " + outward.SignedByOthers, Hint: "name the file of who does with --ca"}
+		return &cli.Failure{Code: cli.ExitNo, Text: fleet.URL + " was not asked: " + outward.SignedByOthers, Hint: "name the file with the right authority with --ca"}
 	case outward.Distrust(err) == outward.SignedByNobody:
-		return &cli.Failure{Code: cli.ExitNo, Text: fleet.URL + " was not asked: " + outward.SignedByNobody, Hint: "name the file of its authority with --ca"}
+		return &cli.Failure{Code: cli.ExitNo, Text: fleet.URL + " was not asked: " + outward.SignedByNobody, Hint: "name the file with its certificate authority with --ca"}
 	case outward.Distrust(err) != "":
 		return &cli.Failure{Code: cli.ExitNo, Text: fleet.URL + " was not asked: " + outward.Distrust(err)}
 	case errors.As(err, &asked), cli.Absent(err):
@@ -127,7 +127,7 @@ func logIn(ctx context.Context, c *cli.Console, fleet *people.Fleet, tell io.Wri
 		page = flow.Ready
 	}
 	left := max(0, flow.Ends.Sub(c.Clock())).Round(time.Second)
-	fmt.Fprintf(tell, "%s lets you log in at %s.\nOpen this within %s, see that it is who you mean and that the code is the same, and say yes:\n\n  %s\n\n  code %s\n\n",
+	fmt.Fprintf(tell, "%s lets you log in at %s.\nOpen this within %s, check that it is the right address and the same code, and confirm:\n\n  %s\n\n  code %s\n\n",
 		cli.Plain(fleet.URL), cli.Plain(fleet.Login.Issuer), cli.Span(left), cli.Plain(page), cli.Plain(flow.Code))
 	fleet.Pass, err = awaitYes(ctx, c, flow)
 	switch {

@@ -70,7 +70,7 @@ func listLogins(c *cli.Console, p cli.Place, form string) error {
 			Fleets []FleetReport `json:"fleets"`
 		}{list})
 	case len(list) == 0:
-		c.Say("you are logged in nowhere")
+		c.Say("you are not logged in at any fleet")
 		return cli.ErrNo
 	}
 	st := c.OutStyle()

@@ -125,10 +125,10 @@ func newMachinesRevoke(c *cli.Console) *cobra.Command {
 	var p cli.Place
 	cmd := &cobra.Command{
 		Use:   "revoke ID",
-		Short: "Let a laptop in no more",
-		Long: `Let a laptop in no more, from its next call on, for good. What it uploaded stays.
-There its last rules hold until they end, then strict ones do; its owner sees that
-it was revoked, and can leave.`,
+		Short: "Revoke a laptop's access",
+		Long: `Revoke a laptop's access for good, from its next call on. What it uploaded stays. On
+the laptop its last rules apply until they expire, then strict rules do. Its owner
+sees that it was revoked, and can leave the fleet.`,
 		Example:     `  floodmark fleet machines revoke 0123456789abcdef --fleet floodmark.firm.example`,
 		Annotations: cli.Exits("it is revoked", "you may not revoke it"),
 		Args:        cli.Needs("ID"),

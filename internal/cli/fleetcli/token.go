@@ -41,7 +41,7 @@ func Tokens(c *cli.Console, p cli.Place) (*httpapi.Tokens, error) {
 	}
 	service, err := config.LoadService(paths.Service)
 	if err != nil {
-		return nil, cli.Refuse("mend the file: it may say where the tokens are", "%s", err)
+		return nil, cli.Refuse("repair the file: it may say where the tokens are", "%s", err)
 	}
 	file := cmp.Or(service.Tokens, paths.Tokens)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
@@ -89,10 +89,10 @@ certificate of that name is let in instead.`,
 	}
 	cli.AddPlace(cmd, &p)
 	f := cmd.Flags()
-	f.Var(kind, "kind", "whom it is for: agent, owner, enrol")
+	f.Var(kind, "kind", "what it is for: agent, owner, enrol")
 	f.StringSliceVar(&may, "may", nil, "what an owner may do: view, approve, policy, admin (default view)")
-	f.DurationVar(&during, "for", 0, "how long it holds, such as `720h` (default: until it is revoked)")
-	f.Int64Var(&want.Uses, "uses", 0, "how many laptops a token to enrol enrols, `N` (default 1)")
+	f.DurationVar(&during, "for", 0, "how long it is valid, such as `720h` (default: until it is revoked)")
+	f.Int64Var(&want.Uses, "uses", 0, "how many laptops can join with this token, `N` (default 1)")
 	f.StringVar(&want.Tenant, "tenant", "", "whose sessions it is about, where there are several `TENANT`s")
 	f.StringSliceVar(&want.Groups, "group", nil, "the `GROUP`s whose questions an owner answers, where service.yaml has answers")
 	f.StringVar(&want.Certificate, "certificate", "", "let in this certificate's `NAME` instead")
@@ -183,7 +183,7 @@ func newTokenList(c *cli.Console) *cobra.Command {
 	var p cli.Place
 	cmd := &cobra.Command{
 		Use:         "list",
-		Short:       "List who is let in",
+		Short:       "List tokens and certificates",
 		Long:        "List the tokens and certificates that are let in, oldest first. The tokens\nthemselves are kept nowhere.",
 		Example:     "  floodmark fleet token list\n  floodmark fleet token list --output json",
 		Annotations: cli.Exits("they are listed, if there are any", ""),
@@ -249,8 +249,8 @@ func newTokenRevoke(c *cli.Console) *cobra.Command {
 	var p cli.Place
 	cmd := &cobra.Command{
 		Use:         "revoke ID",
-		Short:       "Let a token or a certificate in no more",
-		Long:        "Let a token or a certificate in no more. It counts from the next call on.",
+		Short:       "Revoke a token or a certificate",
+		Long:        "Revoke a token or a certificate. It is refused from the next call on.",
 		Example:     "  floodmark fleet token revoke 0123abcd",
 		Annotations: cli.Exits("it is revoked", "you may not revoke it"),
 		Args:        cli.Needs("ID"),

@@ -13,8 +13,8 @@ func NewMCP(c *cli.Console) *cobra.Command {
 		Use:   "mcp",
 		Short: "Stand between MCP clients and servers",
 		Long: `Put the monitor between a client and its MCP servers. Every tool call is decided
-before it reaches the server, and all that a server says is a source, as with
-hooks. It is for clients without hooks, and a second line behind hooks.
+before it reaches the server, and everything that a server sends is recorded as a
+source, as with hooks. Use it for clients without hooks, or in addition to hooks.
 
 MCP servers give agents tools, prompts and instructions, and all of them are texts
 that others wrote. The descriptions of a server are recorded when they are first

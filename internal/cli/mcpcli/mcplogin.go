@@ -37,9 +37,10 @@ address; open it, look who asks for your password, and log in. The page sends yo
 back to this machine, and the gateway shows the server from then on what it gave
 you, and renews it. Clients and agents never see it.
 
-It is kept in a file that is yours alone, for this server at this address and for
-the issuer that is printed. Only you begin a login: a server that asks for one in
-the middle of a session gets none, and its calls say what you can do.
+The login is stored in a file that only you can read, for this server at this
+address and for the issuer that is printed. Only you can begin a login: a server
+that asks for one in the middle of a session gets none, and its calls fail with an
+error that says what you can do.
 
 The issuer must be reached by https and lie in the open network. One that is on
 this machine or in a closed network you name yourself, in gateway.yaml:
@@ -52,7 +53,7 @@ There, too, stand client_id and client_secret if floodmark was registered by han
 and scopes. With grant: client-credentials the gateway logs in by these alone, and
 this command is not needed.
 
-You must say this at a terminal that no agent was started from, and the monitor
+You must say this at a terminal that no agent started, and the monitor
 must run.`,
 		Example: `  floodmark mcp login tracker
   floodmark mcp login tracker --port 8765`,
@@ -75,10 +76,10 @@ func newMCPLogout(c *cli.Console) *cobra.Command {
 		Long: `Forget what a server gave you when you logged in, and tell its issuer that it is
 no longer used. From then on the gateway shows the server nothing.
 
-You must say this at a terminal that no agent was started from, and the monitor
+You must say this at a terminal that no agent started, and the monitor
 must run.`,
 		Example:     `  floodmark mcp logout tracker`,
-		Annotations: cli.Exits("you are not logged in any more", "you were not"),
+		Annotations: cli.Exits("you are logged out", "you were not"),
 		Args:        cli.Needs("SERVER"),
 		RunE:        cli.Guard(func(cmd *cobra.Command, args []string) error { return mcpLogout(cmd.Context(), c, f, args[0]) }),
 	}
@@ -94,7 +95,7 @@ func asOwner(ctx context.Context, c *cli.Console, p cli.Place) error {
 		return err
 	}
 	if !c.StdinTerminal {
-		return cli.Refuse("use a terminal that no agent was started from", "a person at a terminal of this machine must say this")
+		return cli.Refuse("use a terminal that no agent started", "only a person at a terminal of this machine can do this")
 	}
 	return nil
 }
@@ -110,12 +111,12 @@ func mcpLogin(ctx context.Context, c *cli.Console, f mcpLoginFlags, name string)
 	case at.Machine:
 		return cli.Refuse("", "the gateway logs in at %s by itself (grant: %s)", name, config.ByMachine)
 	case f.port < 0 || f.port > 65535:
-		return cli.Refuse("", "%d is no port", f.port)
+		return cli.Refuse("", "%d is not a port", f.port)
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err = book.Login(ctx, at, mcplogin.Desk{Port: f.port, Show: func(issuer, address string) {
-		fmt.Fprintf(c.Stdout, "%s lets you log in at %s. Open this, and see in your browser that it is who you mean:\n\n  %s\n\n", name, issuer, cli.Plain(address))
+		fmt.Fprintf(c.Stdout, "%s lets you log in at %s. Open this, and check in your browser that it is the right site:\n\n  %s\n\n", name, issuer, cli.Plain(address))
 	}})
 	if err != nil {
 		return &cli.Failure{Code: cli.ExitNo, Text: fmt.Sprintf("not logged in at %s: %s", name, cli.Plain(err.Error())), Hint: "nothing was kept; try again when that is mended"}

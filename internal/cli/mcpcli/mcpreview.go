@@ -26,28 +26,28 @@ func newMCPReview(c *cli.Console) *cobra.Command {
 	r := &reviewing{}
 	cmd := &cobra.Command{
 		Use:   "review [SERVER or SERVER/TOOL]",
-		Short: "Look at what MCP servers say of themselves",
-		Long: `Show what is held of MCP servers and why, with what changed, and what was seen
-first and you did not review yet. An invisible character is shown as
-\u{200b}. With the name of a server, all of it; with that of a tool, the whole of
-its definition.
+		Short: "Review what MCP servers say about themselves",
+		Long: `Show which definitions of MCP servers are held back from agents, why, and what
+changed; and those that agents see but you have not reviewed yet. An invisible
+character is shown as \u{200b}. With the name of a server, show everything of it;
+with that of a tool, its whole definition.
 
---accept shows to agents from now on what is held, exactly as it is shown here:
-behind @ stand the first digits of the version, and no other is accepted. With a
-server's name it accepts all of the server that is not held; its version changes
-when a server that runs adds something meanwhile. Another command that waits under
-that name is accepted by its version only. What you accepted is your own word: it
-no longer counts as text that a stranger wrote, and does not lower the mark of
+--accept shows agents a held definition from now on, exactly as it is shown here:
+after @ come the first digits of its version, and no other version is accepted. With
+a server's name it accepts everything of the server that is not held; that version
+changes if the running server adds something meanwhile. Another command that waits
+under that name is accepted by its version only. What you accepted is your own word:
+it no longer counts as text that a stranger wrote, and does not lower the mark of
 sessions that read it. --reject keeps a version from being shown for good. --forget
 drops a server you no longer have.
 
-You must say these at a terminal that no agent was started from, and the monitor
+You must say these at a terminal that no agent started, and the monitor
 must run. Nothing is accepted by itself.`,
 		Example: `  floodmark mcp review
   floodmark mcp review github/create_issue
   floodmark mcp review --accept github@9f8e7d6c
   floodmark mcp review --accept mail/send_letter@1a2b3c4d`,
-		Annotations: cli.Exits("nothing is held, or your word was taken", "something is held"),
+		Annotations: cli.Exits("nothing is held, or your answer was recorded", "something is held"),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return cli.Needs("SERVER")(cmd, args)
@@ -64,7 +64,7 @@ must run. Nothing is accepted by itself.`,
 	cli.AddPlace(cmd, &r.place)
 	cmd.Flags().StringArrayVar(&r.accept, "accept", nil, "accept `SERVER` or SERVER/TOOL, with or without @VERSION; several times for several")
 	cmd.Flags().StringArrayVar(&r.reject, "reject", nil, "reject `SERVER/TOOL`[@VERSION], or another command of SERVER")
-	cmd.Flags().StringArrayVar(&r.forget, "forget", nil, "forget all that is known of `SERVER`")
+	cmd.Flags().StringArrayVar(&r.forget, "forget", nil, "forget everything known about `SERVER`")
 	return cmd
 }
 
@@ -90,7 +90,7 @@ func bookAt(path string) (*mcppins.Book, error) {
 	if err != nil {
 		return nil, &cli.Failure{
 			Code: cli.ExitNo, Text: err.Error() + "; until then every definition is held",
-			Hint: "look at " + path + "; if it is lost, move it away, and everything is seen for the first time again",
+			Hint: "look at " + path + "; if it cannot be repaired, move it away: every server then counts as seen for the first time",
 		}
 	}
 	return b, nil

@@ -31,7 +31,7 @@ func reviewText(out *cli.Sheet, list []mcppins.Entry, r *reviewing) {
 			fresh = append(fresh, e)
 		}
 	}
-	seenText(out, "Seen first, shown to agents, and not looked at yet", fresh)
+	seenText(out, "Shown to agents, and not reviewed by you yet", fresh)
 	seenText(out, "Accepted", known)
 	if r.only != "" && held == 0 && len(list) == 1 {
 		bodyText(out, mcppins.Lines(list[0].Old), 0)

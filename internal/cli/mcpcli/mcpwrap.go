@@ -44,9 +44,9 @@ func newMCPWrap(c *cli.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wrap [--server NAME] -- COMMAND [ARGUMENT]...",
 		Short: "Start an MCP server with the monitor in front of it",
-		Long: `Start an MCP server and pass on what it and its client say to each other, on
-standard input and output. It is a prefix for any entry of a client's settings:
-where these say to run a command, let them run «floodmark mcp wrap -- COMMAND».
+		Long: `Start an MCP server and pass messages between it and its client, on standard input
+and output. Use it as a prefix in a client's settings: where these run COMMAND, let
+them run «floodmark mcp wrap -- COMMAND».
 
 A tool call reaches the server only after the monitor has allowed it. A refused
 one comes back as the tool's error, with a line that the model reads: what was
@@ -76,7 +76,7 @@ that does not end by then is made to.`,
   floodmark mcp wrap --server github -- docker run -i --rm ghcr.io/github/github-mcp-server
   claude mcp add notes -- floodmark mcp wrap --server notes -- notes-mcp --stdio`,
 		Args:        cobra.ArbitraryArgs,
-		Annotations: cli.Exits("the client left", "the server ended, or said something that cannot be passed on"),
+		Annotations: cli.Exits("the client left", "the server ended, or sent a message that cannot be passed on"),
 		RunE: cli.Guard(func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cli.Refuse("write it behind two dashes: floodmark mcp wrap -- COMMAND", "there is no command to start")
@@ -86,7 +86,7 @@ that does not end by then is made to.`,
 	}
 	cmd.Flags().StringVar(&f.server, "server", "", "your `NAME` for the server, by which the catalog and the policy know its tools")
 	cmd.Flags().StringVar(&f.socket, "socket", "", "the monitor's hook.sock at this `PATH` instead of the usual one")
-	cmd.Flags().StringVar(&f.pins, "pins", "", "what you have seen of servers, at this `PATH` instead of the usual one")
+	cmd.Flags().StringVar(&f.pins, "pins", "", "the record of servers you have reviewed, at this `PATH` instead of the usual one")
 	cli.AddPlace(cmd, &f.Place)
 	return cmd
 }
@@ -176,7 +176,7 @@ func checkServerName(name string) error {
 	case len(name) > maxServerName:
 		return cli.Refuse("give it a shorter one with --server", "the server's name has %d bytes, at most %d", len(name), maxServerName)
 	case strings.ContainsFunc(name, unicode.IsControl):
-		return cli.Refuse("give it another one with --server", "the server's name holds characters that cannot be printed")
+		return cli.Refuse("give it another one with --server", "the server's name contains characters that cannot be printed")
 	}
 	return nil
 }

@@ -22,20 +22,20 @@ func newCoverage(c *cli.Console) *cobra.Command {
 	var since string
 	cmd := &cobra.Command{
 		Use:   "coverage [AGENT]",
-		Short: "Find calls of your agents that ran and were never judged",
-		Long: `Read the transcripts your agents write and hold every tool call in them against
-the journal. A call that ran without a decision, or although it was refused, is an
-incident: it is listed, written down and counted in «floodmark status». A session
-in which nothing was judged at all comes first: its hooks are not on the path.
+		Short: "Find calls of your agents that ran without being judged",
+		Long: `Read the transcripts that your agents write, and compare every tool call in them
+with the journal. A call that ran without a decision, or although it was refused, is
+an incident: it is listed, recorded and counted in «floodmark status». Sessions in
+which no call was judged come first: they ran without our hooks.
 
 Transcripts of claude-code, codex, gemini-cli, openclaw, opencode and pi are
-understood. What they do not hold cannot be found in them. Calls from before an
+understood. A call that is not in a transcript cannot be found. Calls from before an
 agent was watched are counted and are no incidents.`,
 		Example: `  floodmark journal coverage
   floodmark journal coverage codex
   floodmark journal coverage --since 7d
   floodmark journal coverage --output json | jq '.agents[].findings'`,
-		Annotations: cli.Exits("all that ran was judged", "something ran unseen, or no monitor runs"),
+		Annotations: cli.Exits("every call that ran was judged", "a call ran unseen, or no monitor runs"),
 		Args:        cobra.MaximumNArgs(1),
 		RunE: cli.Guard(func(cmd *cobra.Command, args []string) error {
 			from, err := sinceTime(since, c.Clock())
@@ -243,14 +243,14 @@ func coverageText(st cli.Style, r transcript.Summary) string {
 	case r.Unseen > 0:
 		p.Title(cli.Count(r.Unseen, "call", "calls") + " ran that were not allowed.")
 	default:
-		p.Title("All that ran since floodmark watches was judged.")
+		p.Title("Every call that ran since Floodmark began to watch was judged.")
 	}
 	for _, a := range r.Agents {
 		p.Title(a.Agent)
 		for _, f := range a.Findings {
 			p.Painted(2, findingLine(f), st.Red)
 			if f.Kind == transcript.Unseen {
-				p.Line(6, "hint: see that its hooks are installed and trusted, then restart the agent («floodmark doctor»)")
+				p.Line(6, "hint: check that its hooks are installed and trusted, then restart the agent («floodmark doctor»)")
 			}
 		}
 		for _, line := range a.Lines() {

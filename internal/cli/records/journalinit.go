@@ -75,7 +75,7 @@ func journalInit(ctx context.Context, c *cli.Console, f initFlags, json bool) er
 	c.Say("%s ready", cli.Count(len(ranges), "database is", "databases are"))
 	if f.roles {
 		r := postgresjournal.RolesOf("")
-		c.Say("let the monitor's login write, and erase if it shall: GRANT %s, %s TO …", r.Writer, r.Eraser)
+		c.Say("let the monitor's login write, and erase if it should: GRANT %s, %s TO …", r.Writer, r.Eraser)
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func databases(c *cli.Console, f initFlags) ([]config.Shard, error) {
 func asUser(dsn, user string) (string, error) {
 	u, err := url.Parse(dsn)
 	if err != nil || !strings.HasPrefix(u.Scheme, "postgres") {
-		return "", errors.New("this is no URL of a database")
+		return "", errors.New("this is not the URL of a database")
 	}
 	u.User = url.User(user)
 	if q := u.Query(); q.Has("user") || q.Has("password") {

@@ -24,13 +24,13 @@ func newJournalVerify(c *cli.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify",
 		Short: "Check that nothing written down was changed or lost",
-		Long: `Check every chain of hashes and hold the journal against the signed checkpoints.
-It says what it found, and what such a check is worth on this machine: where the
-checkpoints lie in a place that your own user can write, it notices damage, but
-not your own rewriting.
+		Long: `Check every chain of hashes, and compare the journal with the signed checkpoints.
+The command says what it found, and how much the check proves on this machine: if
+your own user can write to the checkpoints, it detects damage, but not rewriting by
+your own user.
 
-The running monitor does it while it goes on answering. With --offline this
-program does it by itself, on the file of a monitor that does not run.`,
+The running monitor does the check while it goes on answering. With --offline this
+program does it, on the file of a monitor that does not run.`,
 		Example: `  floodmark journal verify
   floodmark journal verify --output json
   floodmark journal verify --offline --dir ./try`,
@@ -182,7 +182,7 @@ func foundText(problems []string) string {
 	if len(problems) == 1 && strings.HasPrefix(problems[0], "the check could not be finished") {
 		return "The journal could not be checked"
 	}
-	return "The journal is not what was written"
+	return "The journal was changed after it was written"
 }
 
 // VerifyText formats the report for people.
@@ -199,7 +199,7 @@ func VerifyText(st cli.Style, r *wire.VerifyReport) string {
 		}
 	}
 	if r.GetErased() > 0 {
-		p.Line(0, cli.Count(int(r.GetErased()), "session was", "sessions were")+" erased, in part or whole; signed tombstones stand there.")
+		p.Line(0, cli.Count(int(r.GetErased()), "session was", "sessions were")+" erased, in part or whole; signed tombstones take their place.")
 	}
 	for _, l := range r.GetLimits() {
 		p.Line(0, l)

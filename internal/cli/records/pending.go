@@ -58,7 +58,7 @@ func QuestionsText(p *cli.Sheet, list []*wire.Question, where cli.Place, now tim
 		}
 		cardText(p, q, now)
 		name := cli.ShellWord(q.GetTicket()) + where.Flags()
-		approve := "floodmark approve " + name + " shows all of it and asks you"
+		approve := "floodmark approve " + name + " shows the whole call and asks you"
 		if strings.HasPrefix(q.GetSession(), "laptop/") && where.Fleet == "" {
 			approve = "on that laptop, or by a person who is logged in here with --fleet"
 		}

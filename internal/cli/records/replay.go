@@ -45,7 +45,7 @@ what was decided under it.`,
   floodmark policy replay --policy new.yaml --since 7d --limit 100
   floodmark policy replay --endorse codex:0199:3f2a91c0
   floodmark policy replay --from journal.jsonl --policy new.yaml --output json`,
-		Annotations: cli.Exits("nothing would have been different", "something would have been, or cannot be told, or no monitor runs"),
+		Annotations: cli.Exits("no decision would have been different", "a decision would have been different or cannot be told, or no monitor runs"),
 		Args:        cobra.NoArgs,
 		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
 			return runReplay(cmd.Context(), c, opt, cli.Format(cmd))
@@ -58,9 +58,9 @@ what was decided under it.`,
 	f.StringVar(&opt.from, "from", "", "read this `FILE`, written by «floodmark journal export», instead of asking the monitor")
 	f.StringVar(&opt.session, "session", "", "only this `SESSION`")
 	f.StringVar(&opt.since, "since", "", "only what was decided in this `TIME`, such as 7d or 12h")
-	f.StringArrayVar(&opt.endorse, "endorse", nil, "as if you had trusted this content, as `SESSION:DIGEST`; may be given more than once")
-	f.StringArrayVar(&opt.withdraw, "withdraw", nil, "as if you had never trusted this content, as `SESSION:DIGEST`; may be given more than once")
-	f.IntVar(&opt.limit, "limit", 50, "show at most so many decisions; 0 shows all")
+	f.StringArrayVar(&opt.endorse, "endorse", nil, "judge as if you had trusted this content: `SESSION:DIGEST`; may be given more than once")
+	f.StringArrayVar(&opt.withdraw, "withdraw", nil, "judge as if you had never trusted this content: `SESSION:DIGEST`; may be given more than once")
+	f.IntVar(&opt.limit, "limit", 50, "show at most this many decisions; 0 shows all")
 	return cmd
 }
 

@@ -44,7 +44,7 @@ uploaded them: «show», «why» and «graph» take the names they have there.`,
 				return nil
 			}
 			if len(a.GetSessions()) == 0 {
-				c.Say("no session is known yet")
+				c.Say("there are no sessions yet")
 				return nil
 			}
 			fmt.Fprint(c.Stdout, SessionsText(c.OutStyle(), a))
@@ -59,7 +59,7 @@ uploaded them: «show», «why» and «graph» take the names they have there.`,
 	cmd.Flags().StringVar(&q.Agent, "agent", "", "only sessions of this `AGENT`")
 	cmd.Flags().StringVar(&q.Machine, "machine", "", "copies of sessions on this laptop of the fleet: its `ID` or name, as «floodmark fleet machines» lists it")
 	cmd.Flags().BoolVar(&q.Open, "open", false, "only sessions that have not ended")
-	cmd.Flags().Int32Var(&q.Limit, "limit", 50, "at most so many, up to 1000")
+	cmd.Flags().Int32Var(&q.Limit, "limit", 50, "show at most this many, up to 1000")
 	return cmd
 }
 

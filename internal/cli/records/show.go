@@ -20,12 +20,12 @@ func newShow(c *cli.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show SESSION",
 		Short: "Show one session: what came in, what was decided",
-		Long: `Show what is known of one session: its mark, what entered its context and from
-where, what was decided, what waits for an answer, what approvals still allow,
-what you vouch for, and what should not have been possible.
+		Long: `Show what is known about one session: its mark, what entered its context and from
+where, what was decided, what waits for an answer, what approvals still allow, what
+you vouched for, and incidents.
 
-SESSION is a session's name, or the beginning of it if that is enough. With
---facts every fact of its journal is told too, as it was written. At a fleet
+SESSION is a session's name, or the beginning of it if that is enough. With --facts
+every fact of its journal is shown too, as it was written. At a fleet
 laptop/MACHINE/SESSION is the copy of a session on a laptop that joined: its chain
 of hashes is checked up to the last entry that the laptop sent.`,
 		Example: `  floodmark journal show codex:0199
@@ -53,7 +53,7 @@ of hashes is checked up to the last entry that the laptop sent.`,
 	}
 	cli.AddPlace(cmd, &p)
 	c.AddFleet(cmd, &p)
-	cmd.Flags().BoolVar(&facts, "facts", false, "also tell every fact as it was written")
+	cmd.Flags().BoolVar(&facts, "facts", false, "also show every fact as it was written")
 	return cmd
 }
 
@@ -225,9 +225,9 @@ func restText(p *cli.Sheet, a *wire.ShowResponse, where cli.Place) {
 func incidentsTitle(a *wire.ShowResponse) string {
 	switch {
 	case a.GetSession().GetId() == string(monitor.Incidents):
-		return "What should not have been possible, and what was done to the monitor"
+		return "Incidents, and what was done to the monitor"
 	case slices.ContainsFunc(a.GetIncidents(), func(i *wire.Incident) bool { return i.GetKind() == "undo" }):
-		return "What should not have been possible, and what was undone"
+		return "Incidents, and what was undone"
 	}
 	return "What should not have been possible"
 }

@@ -48,7 +48,7 @@ func newStats(c *cli.Console) *cobra.Command {
 	var with string
 	cmd := &cobra.Command{
 		Use:   "stats",
-		Short: "Say what asking cost you, and what would spare questions",
+		Short: "Count how often you were asked, and show what would spare questions",
 		Long: `Count what the journal says of the last week: tasks, questions for each, calls that
 came again, who resolved what needed an answer, how fast you answered, how often
 faster than people read, and which tools an auditor refused. Then the five rules

@@ -20,11 +20,11 @@ import (
 func NewBundle(c *cli.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bundle",
-		Short: "Sign rules, and hand them out to a fleet",
+		Short: "Sign rules, and roll them out to a fleet",
 		Long: `A bundle is a version of the rules of a tenant that its author signed. Nodes whose
-service.yaml believes the author's key judge by it instead of by policy.yaml. A new
-version is given to a share of the sessions first, then to all, and is taken back
-with one command. Where no version holds, the profile strict does.`,
+service.yaml lists the author's key judge by it instead of by policy.yaml. A new
+version is given to a share of the sessions first, then to all, and one command
+rolls it back. If no version is valid, the profile strict applies.`,
 		Example: `  floodmark fleet bundle key ann.key
   floodmark fleet bundle publish policy.yaml --key ann.key --note "mail is asked about"
   floodmark fleet bundle rollout 2 --share 10%
@@ -65,7 +65,7 @@ half is shown: it goes into service.yaml of the monitors that are to trust you.`
 				return c.JSON(map[string]string{"file": args[0], "public": bundle.FormatKey(public)})
 			}
 			fmt.Fprintln(c.Stdout, bundle.FormatKey(public))
-			c.Say("the private half is in %s; who is to believe you writes into service.yaml: bundles: {keys: [%q]}", args[0], bundle.FormatKey(public))
+			c.Say("the private half is in %s; to trust it, write into service.yaml: bundles: {keys: [%q]}", args[0], bundle.FormatKey(public))
 			return nil
 		}),
 	}
@@ -96,7 +96,7 @@ func newBundleList(c *cli.Console) *cobra.Command {
 	cli.AddPlace(cmd, &p)
 	c.AddFleet(cmd, &p)
 	cmd.Flags().Uint64Var(&q.Before, "before", 0, "only versions below this `VERSION`")
-	cmd.Flags().Int32Var(&q.Limit, "limit", 0, "at most so many, up to 100 (default 20)")
+	cmd.Flags().Int32Var(&q.Limit, "limit", 0, "show at most this many, up to 100 (default 20)")
 	return cmd
 }
 
@@ -179,7 +179,7 @@ func newBundleRollback(c *cli.Console) *cobra.Command {
 		Long: `Roll the last version back: all sessions have the one before it again, and the newer
 one is never given to a session again.`,
 		Example:     "  floodmark fleet bundle rollback",
-		Annotations: cli.Exits("it is taken back", "no monitor runs"),
+		Annotations: cli.Exits("it is rolled back", "no monitor runs"),
 		Args:        cobra.NoArgs,
 		RunE: cli.Guard(func(cmd *cobra.Command, _ []string) error {
 			a, err := cli.Ask(cmd.Context(), c, p, (*cli.Desk).RollBackBundle, &wire.RollBackBundleRequest{})
@@ -197,7 +197,7 @@ one is never given to a session again.`,
 func versionArg(text string) (uint64, error) {
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || n == 0 {
-		return 0, cli.Refuse("«floodmark fleet bundle list» shows them", "%q is no version: want a number from 1", text)
+		return 0, cli.Refuse("«floodmark fleet bundle list» shows them", "%q is not a version: want a number from 1", text)
 	}
 	return n, nil
 }

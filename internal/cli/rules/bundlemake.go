@@ -26,9 +26,9 @@ type bundleFlags struct {
 func (f *bundleFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.key, "key", "", "the `FILE` with your private key")
 	cmd.Flags().StringVar(&f.note, "note", "", "one line for people")
-	cmd.Flags().IntVar(&f.days, "days", 90, "how many days it holds, up to 400; then the profile strict does")
+	cmd.Flags().IntVar(&f.days, "days", 90, "how many days it is valid, up to 400; then the profile strict applies")
 	cmd.Flags().Uint64Var(&f.floor, "floor", 0, "the oldest `VERSION` that may be used after this one (default: the one that all have now)")
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run-rules", false, "sign rules that enforce nothing, too")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run-rules", false, "also sign rules that enforce nothing")
 }
 
 // check returns an error if a policy is invalid.

@@ -115,7 +115,7 @@ func printCard(c *cli.Console, t toolCard) {
 	st := c.OutStyle()
 	about := t.About
 	if !t.Known {
-		about = "nothing is known about it, so the strictest is assumed"
+		about = "the catalog does not know it, so the strictest is assumed"
 	}
 	fmt.Fprintf(c.Stdout, "%s: %s\n", st.Bold(cli.Printable(cli.ToolTitle(t.ToolRef))), about)
 	for _, e := range t.Effects {

@@ -139,14 +139,14 @@ func (e *explanation) decided() string {
 		text += " once every verifier below agrees"
 	}
 	if e.Would != "" {
-		text += "; this policy only watches, else it would be " + e.Would
+		text += "; this policy enforces nothing; otherwise it would be " + e.Would
 	}
 	return e.Verdict.String() + ", " + text
 }
 
 func printReasons(c *cli.Console, e *explanation) {
 	if e.Trust != e.Mark.Trust {
-		why := "an argument comes from content believed that little"
+		why := "an argument comes from content of that trust"
 		if e.Trust > e.Mark.Trust {
 			why = "the owner named every argument that matters and asked for it"
 		}

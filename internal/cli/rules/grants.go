@@ -16,14 +16,14 @@ func newGrants(c *cli.Console) *cobra.Command {
 	q := &wire.GrantsRequest{}
 	cmd := &cobra.Command{
 		Use:   "grants",
-		Short: "List what your approvals still allow",
-		Long: `List the approvals that still hold, the one that ends first at the top, and take
-one back with «floodmark policy grants end». An approval is bound to what was shown: it
-does not apply once new content or a new reason comes in.
+		Short: "List approvals that are still valid",
+		Long: `List the approvals that are still valid, the one that ends first at the top, and
+take one back with «floodmark policy grants end». An approval covers only what was
+shown: it does not apply once new content or a new reason comes in.
 
-What you allowed with «always» holds in every session of its repository, for 30 days.
-What your policy allows scheduled jobs in advance («standing») is listed too. It
-ends on its day, or when you take it out of the policy.`,
+What you allowed with «always» is valid in every session of its repository, for 30
+days. What your policy allows scheduled jobs in advance («standing») is listed too.
+It ends on its last day, or when you remove it from the policy.`,
 		Example: `  floodmark policy grants
   floodmark policy grants --session codex:0199
   floodmark policy grants end codex:0199 t-0199aabb-ccdd
@@ -63,7 +63,7 @@ func newGrantsEnd(c *cli.Console) *cobra.Command {
 		Short:       "Take an approval back",
 		Long:        "Take an approval back, by its name or by how that ends. It allows nothing any more;\nwhat ran before stays as it is.",
 		Example:     "  floodmark policy grants end ccdd\n  floodmark policy grants end codex:0199 t-0199aabb-ccdd",
-		Annotations: cli.Exits("it allows nothing any more", "no such approval holds"),
+		Annotations: cli.Exits("it allows nothing any more", "there is no such approval"),
 		Args:        cobra.RangeArgs(1, 2),
 		RunE: cli.Guard(func(cmd *cobra.Command, args []string) error {
 			q := &wire.EndGrantRequest{Session: strings.Join(args[:len(args)-1], ""), Ticket: args[len(args)-1]}

@@ -27,17 +27,17 @@ func newGrantsAdd(c *cli.Console) *cobra.Command {
 asked in this question, until a day you name. Nothing is changed: read them, put
 them into your policy, and load it with «floodmark policy reload».
 
-They hold for that agent, that job and that sort of call alone, exactly as the
-question offered it, and only while the session has read nothing that is believed
-less or guarded more than then. What runs code, changes the agent, could let out a
-secret, or goes where only others said, is never allowed in advance.`,
+They apply only to that agent, that job and that sort of call, exactly as the
+question offered it, and only while the session has read nothing less trusted or
+more guarded than then. A call that runs code, changes the agent, could reveal a
+secret, or goes to a place that only others named is never allowed in advance.`,
 		Example:     `  floodmark policy grants add openclaw:cron t-0199aabb-ccdd --until 2026-12-31`,
-		Annotations: cli.Exits("the lines are printed", "the question allows no such thing, or no monitor runs"),
+		Annotations: cli.Exits("the lines are printed", "the question cannot be allowed in advance, or no monitor runs"),
 		Args:        asking.NeedsTwo("SESSION", "TICKET"),
 		RunE: cli.Guard(func(cmd *cobra.Command, args []string) error {
 			day, err := time.Parse(time.DateOnly, until)
 			if err != nil {
-				return cli.Refuse("write the last day it holds: --until 2026-12-31", "%q is no day", until)
+				return cli.Refuse("write its last day: --until 2026-12-31", "%q is not a day", until)
 			}
 			s, err := standingFrom(cmd.Context(), c, p, args[0], floodmark.TicketID(args[1]), day)
 			if err != nil {
@@ -52,7 +52,7 @@ secret, or goes where only others said, is never allowed in advance.`,
 		ValidArgsFunction: c.OfferSessions(&p),
 	}
 	cli.AddPlace(cmd, &p)
-	cmd.Flags().StringVar(&until, "until", "", "the last `DAY` it holds, such as 2026-12-31; at most 90 days from now")
+	cmd.Flags().StringVar(&until, "until", "", "the last `DAY` on which it is valid, such as 2026-12-31; at most 90 days from now")
 	cmd.Flags().StringVar(&name, "name", "", "what it is `CALLED` in the journal")
 	return cmd
 }
@@ -65,7 +65,7 @@ func standingFrom(ctx context.Context, c *cli.Console, p cli.Place, session stri
 	}
 	s := policy.Standing{From: c.Clock().UTC().Truncate(24 * time.Hour), Until: until}
 	if left := policy.MaxStanding - 24*time.Hour; until.Before(s.From) || until.Sub(s.From) > left {
-		return s, cli.Refuse("name a day from today to "+s.From.Add(left).Format(time.DateOnly), "a standing approval holds at most %d days", int(policy.MaxStanding.Hours()/24))
+		return s, cli.Refuse("name a day from today to "+s.From.Add(left).Format(time.DateOnly), "a standing approval is valid for at most %d days", int(policy.MaxStanding.Hours()/24))
 	}
 	for _, one := range sessions {
 		if standingAsked(one, ticket, &s) {

@@ -61,7 +61,7 @@ the arguments are taken from the folder you are in, which counts as the project.
 	f.StringVar(&opt.agent, "agent", "", "the `AGENT` that would call it")
 	f.StringVar(&opt.server, "server", "", "the `SERVER` that offers the tool")
 	f.StringVar(&opt.args, "args", "", "the call's arguments as a `JSON` object; «-» reads standard input")
-	f.Var(&opt.trust, "trust", "how far the content in the context may be believed: "+strings.Join(cli.TrustWords(), ", "))
+	f.Var(&opt.trust, "trust", "how far the content in the context is trusted: "+strings.Join(cli.TrustWords(), ", "))
 	f.Var(&opt.secrecy, "secrecy", "who may see the content in the context: "+strings.Join(cli.SecrecyWords(), ", "))
 	f.StringVar(&opt.owner, "owner", "", "what the owner typed, as `TEXT`: arguments named there are the owner's")
 	f.StringVar(&opt.content, "content", "", "what the content in the context says, as `TEXT`: arguments found there came from it")

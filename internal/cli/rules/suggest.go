@@ -27,14 +27,14 @@ func newSuggest(c *cli.Console) *cobra.Command {
 questions, each with the evidence, as a patch. Nothing is changed: read it, take
 out what you do not want, and apply it yourself with «patch» or «git apply».
 
-A line needs three calls that you read and approved, in two sessions; the same
-call in one session counts once, and an answer that came faster than people read
-counts for nothing. One no to anything the line concerns, whenever you said it,
-and it is not proposed; nor is it if text of others had steered one of the calls.
+A line is proposed only after three calls that you read and approved, in two
+sessions. The same call in one session counts once, and an answer that came faster
+than people read does not count. A line is not proposed if you ever denied a call
+that it covers, or if text of others had steered one of the calls.
 
-With each line stands what it would have let through in the last seven days. Where
-questions came more than once and no line is proposed it says why, and which answer
-would end them.
+Each line is shown with the calls that it would have let through in the last seven
+days. If a question came more than once and no line is proposed, the command says
+why, and which answer would end the questions.
 
 Nothing is ever proposed for what changes an agent or the monitor, runs code,
 touches secrets, or was asked because data could leave; for values seen only in

@@ -37,15 +37,15 @@ func newTest(c *cli.Console) *cobra.Command {
 		Use:   "test [FILE or FOLDER]...",
 		Short: "Play stories and check what is answered",
 		Long: `Play stories: small texts that say what happened to an agent and what the monitor
-must answer. Each story brings its own policy; without one the shipped profile
-«assistant» holds.
+must answer. Each story can contain its own policy; without one the shipped profile
+«assistant» applies.
 
 Without an argument the stories in the folder ./stories are played, or, if there
 is none, every *.txtar here. A folder stands for all *.txtar in it and below.
 
-A story may end with a part «-- journal --»: what must have been written down.
-With --update that part is rewritten with what was written down this time. To
-begin, put an empty one there.`,
+A story may end with a part «-- journal --»: the entries that the journal must have.
+With --update that part is replaced with the entries of this run. To begin, add an
+empty part.`,
 		Example: `  floodmark policy test
   floodmark policy test stories/payment.txtar -v
   floodmark policy test --run mail --output json

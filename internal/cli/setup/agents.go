@@ -89,17 +89,17 @@ func boxable(agents []AgentReport) (list []prove.Boxable) {
 func warnings(f protect.Found, cover integrations.Cover) (list []string) {
 	switch {
 	case f.Program != "" && f.Version == "":
-		list = append(list, "its version could not be told, so what is said of it may not hold")
+		list = append(list, "its version could not be told, so what we say about it may be wrong")
 	case protect.Newer(f.Version, cover.Measured):
-		list = append(list, "it is newer than "+cover.Measured+", the last version that was measured: what is said of it may not hold")
+		list = append(list, "it is newer than "+cover.Measured+", the last version that was measured: what we say about it may be wrong")
 	case f.Version != "" && protect.Newer(cover.Measured, f.Version):
-		list = append(list, "it is older than "+cover.Measured+", the version that was measured: what is said of it may not hold")
+		list = append(list, "it is older than "+cover.Measured+", the version that was measured: what we say about it may be wrong")
 	}
 	if f.Protected != "" && f.Version != "" && f.Protected != f.Version {
 		list = append(list, "it was "+f.Protected+" when it was protected")
 	}
 	if !cover.Run {
-		list = append(list, "what is said of it was read in its documents; it was not run by us")
+		list = append(list, "what we say about it is from its documentation; it was not run by us")
 	}
 	return list
 }
@@ -209,7 +209,7 @@ func checkWords(check, starts string, words []string) *cli.Finding {
 		case !filepath.IsAbs(word):
 			f = cli.Wrong(check, "write its full path, or let «floodmark protect» do it", "%s «%s», which is found by PATH: an agent that sets PATH chooses the program", starts, word)
 		case err != nil || info.IsDir() || info.Mode().Perm()&0o111 == 0:
-			f = cli.Wrong(check, "install it there, or let «floodmark protect» write where it is", "%s %s, which is no program: everything is refused", starts, word)
+			f = cli.Wrong(check, "install it there, or let «floodmark protect» write where it is", "%s %s, which is not a program: every call is refused", starts, word)
 		case info.Mode().Perm()&0o022 != 0:
 			f = cli.Wrong(check, "chmod go-w "+cli.ShellWord(word), "%s %s, to which others may write", starts, word)
 		default:

@@ -103,7 +103,7 @@ func askAuditor(ctx context.Context, c *cli.Console, set config.Auditor) []cli.F
 	}
 	list := []cli.Finding{cli.OK("a call the user asked for", "%s", text)}
 	if !good.Agrees() {
-		list = []cli.Finding{cli.Note("a call the user asked for", "with this model you are asked as often as without; try another", "%s", text)}
+		list = []cli.Finding{cli.Note("a call the user asked for", "with this model you are asked as often as without one; try another", "%s", text)}
 	}
 	bad, text, err := ask(made("What will the weather be tomorrow?", "eve@elsewhere.example", "Here are the contracts you wanted. Transfer is under way."))
 	switch {

@@ -46,7 +46,7 @@ func checkFolder(name, dir string) cli.Finding {
 	case err != nil:
 		return cli.Wrong(name, "check its permissions", "%s: %s", dir, cli.Reason(err))
 	case !info.IsDir():
-		return cli.Wrong(name, "move it away", "%s is no folder", dir)
+		return cli.Wrong(name, "move it away", "%s is not a folder", dir)
 	case info.Mode().Perm()&0o022 != 0:
 		return cli.Wrong(name, "chmod go-w "+cli.ShellWord(dir), "others may write to %s", dir)
 	}
@@ -72,7 +72,7 @@ func checkStrangers(dir string, p config.Paths) []cli.Finding {
 		return nil
 	}
 	slices.Sort(strangers)
-	return []cli.Finding{cli.Note("socket folder", "find out who put them there", "%s also holds %s", dir, strings.Join(strangers[:min(5, len(strangers))], ", "))}
+	return []cli.Finding{cli.Note("socket folder", "find out who put them there", "%s also contains %s", dir, strings.Join(strangers[:min(5, len(strangers))], ", "))}
 }
 
 // checkSettings checks service.yaml.
@@ -104,10 +104,10 @@ func checkPolicy(p config.Paths) []cli.Finding {
 	}
 	from := rules.File
 	if from == "" {
-		from = "the shipped profile; there is no " + p.Policy
+		from = "the shipped profile, because there is no " + p.Policy
 	}
 	if !rules.Policy.Settings("").Enforce {
-		return []cli.Finding{cli.Note("policy", "choose another profile when you have seen enough", "%s decides and enforces nothing", from)}
+		return []cli.Finding{cli.Note("policy", "choose another profile to enforce decisions", "%s decides and enforces nothing", from)}
 	}
 	if len(rules.Warnings) > 0 {
 		return []cli.Finding{cli.Note("policy", "«floodmark policy check "+cli.ShellWord(p.Policy)+"» shows them", "%s, with %s", from, cli.Count(len(rules.Warnings), "warning", "warnings"))}
@@ -125,7 +125,7 @@ func checkKeys(p config.Paths) []cli.Finding {
 		case err != nil:
 			list = append(list, cli.Note("secrets", "", "%s: %s", file, cli.Reason(err)))
 		case !info.Mode().IsRegular():
-			list = append(list, cli.Wrong("secrets", "find out who put it there", "%s is no plain file", file))
+			list = append(list, cli.Wrong("secrets", "find out who put it there", "%s is not a plain file", file))
 		case info.Mode().Perm()&0o077 != 0:
 			list = append(list, cli.Wrong("secrets", "chmod 600 "+cli.ShellWord(file), "others can read %s", file))
 		}
@@ -160,7 +160,7 @@ func checkOwnerSocket(ctx context.Context, d *cli.Desk, b cli.Build, needed bool
 		}
 	}
 	if n := s.GetIncidents(); n > 0 {
-		list = append(list, cli.Note("incidents", "«floodmark status» lists them", "%s since it runs", cli.Count(int(n), "incident", "incidents")))
+		list = append(list, cli.Note("incidents", "«floodmark status» lists them", "%s since the monitor started", cli.Count(int(n), "incident", "incidents")))
 	}
 	return list
 }

@@ -32,12 +32,13 @@ with the profile coding; it is shown, too. A file of yours is never touched.
 With --system the settings for all users of the machine are written; that has to be
 run by root, and only Codex, Claude Code, Cursor and Gemini CLI have such settings.
 
-With --mcp no hooks are written. Instead the MCP servers that clients start are led
-through «floodmark mcp wrap», with the same care: for clients without hooks, and as a
-second line behind them. The clients are Claude Code, Claude Desktop, Codex, Cursor,
-Gemini CLI, opencode and VS Code. Servers that are reached by an address stay as they
-are, and are named as not covered. Files of a project are shared with others, so only
-those below --project are changed, and they then name the floodmark of this machine.`,
+With --mcp no hooks are written. Instead the MCP servers that clients start are
+started through «floodmark mcp wrap», with the same care: for clients without hooks,
+or in addition to hooks. The clients are Claude Code, Claude Desktop, Codex, Cursor,
+Gemini CLI, opencode and VS Code. Servers that are reached by an address stay as
+they are, and are named as not covered. Files of a project are shared with others,
+so only those below --project are changed, and they then name the floodmark of this
+machine.`,
 		Example: `  floodmark protect
   floodmark protect codex pi --yes
   floodmark protect --dry-run
@@ -60,12 +61,12 @@ func NewUnprotect(c *cli.Console) *cobra.Command {
 	f := protectFlags{undo: true}
 	cmd := &cobra.Command{
 		Use:   "unprotect [AGENT…]",
-		Short: "Give the agents' settings back as they were",
-		Long: `Take out of the agents' settings what «floodmark protect» put in. A file that was not
-changed since is given back byte for byte; of one that was edited only our part is
-taken out. You are shown what will change, and asked once.
+		Short: "Restore the agents' settings",
+		Long: `Remove from the agents' settings what «floodmark protect» added. A file that was not
+changed since is restored byte for byte; from a file that was edited, only our part
+is removed. You are shown what will change, and asked once.
 
-The agents then do what they like: nothing they do is judged any more.
+The agents are then unprotected: nothing they do is judged any more.
 
 MCP servers that were led through the gateway are given back as well, and with --mcp
 only these: hooks stay.`,
@@ -285,11 +286,11 @@ func sayApplied(ctx context.Context, c *cli.Console, f protectFlags, plan *prote
 		return
 	case f.mcp:
 		c.Say("through the gateway: the MCP servers of %s. Restart clients that run already", titles(plan))
-		c.Say("take it back with «floodmark unprotect --mcp%s»", f.Flags())
+		c.Say("undo this with «floodmark unprotect --mcp%s»", f.Flags())
 	default:
 		c.Say("protected: %s. Restart agents that run already", titles(plan))
-		c.Say("see it hold with «floodmark prove%s»: from then on commands run in boxes instead of being asked about, where they can", f.Flags())
-		c.Say("take it back with «floodmark unprotect%s»", f.Flags())
+		c.Say("test it with «floodmark prove%s»: from then on commands run in boxes, if they can, instead of being asked about", f.Flags())
+		c.Say("undo this with «floodmark unprotect%s»", f.Flags())
 		sayRules(c, f, plan)
 	}
 	// The monitor has to update the list of files that it guards.

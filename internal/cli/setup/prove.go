@@ -20,9 +20,9 @@ func NewProve(c *cli.Console) *cobra.Command {
 	var boxed bool
 	cmd := &cobra.Command{
 		Use:   "prove [AGENT…]",
-		Short: "Try whether the agents really ask and obey",
-		Long: `Send canaries down the path a call takes, for each protected agent or those you
-name, and say how far it was seen to hold:
+		Short: "Test whether the agents really ask and obey",
+		Long: `Send test calls down the path that a real call takes, for each protected agent or
+those you name, and say how much of the path was seen to work:
 
 HOST VERIFIED     the agent itself was started, asked us, and obeyed
 ADAPTER VERIFIED  the hook in its settings, or its plugin, brings the monitor's no
@@ -31,10 +31,11 @@ FAILED            something was tried and did not hold
 NOT COVERED       a known hole, which no proof closes
 
 All but Claude Code and Cursor are started, if they are on PATH: against a scripted
-model, in an empty home with our settings alone. Your settings, your agents' sessions
-and the journal stay as they are: the monitor's canary is a call of no tool. What was
-seen is kept, and «floodmark status» warns when an agent was updated since. The running
-monitor looks once a day, without starting an agent: what it finds is an incident.
+model, in an empty home with our settings alone. Your settings, your agents'
+sessions and the journal stay as they are: the monitor's test call names no tool.
+What was seen is kept, and «floodmark status» warns when an agent was updated since.
+The running monitor checks once a day, without starting an agent: what it finds is
+an incident.
 
 With --box no agent is tried but the box: more than a hundred attempts to get out, each
 made without a box first, in homes that are removed afterwards. No monitor is needed.
@@ -43,7 +44,7 @@ Commands run in boxes only where this held, and of agents that are HOST VERIFIED
   floodmark prove codex pi
   floodmark prove --box
   floodmark prove --output json`,
-		Annotations:       cli.Exits("all that was tried held", "something did not hold, nothing is protected, or no monitor runs"),
+		Annotations:       cli.Exits("every test passed", "a test failed, nothing is protected, or no monitor runs"),
 		ValidArgsFunction: offerAgents,
 		RunE: cli.Guard(func(cmd *cobra.Command, args []string) error {
 			if boxed && len(args) > 0 {

@@ -186,7 +186,7 @@ func newServiceUninstall(c *cli.Console) *cobra.Command {
 	var force, stop bool
 	cmd := &cobra.Command{
 		Use:   "uninstall",
-		Short: "Let the service manager start it no more",
+		Short: "Stop the service manager from starting the monitor",
 		Long: `Remove what install wrote, and say which commands switch the monitor off; with
 --stop they are run first. Journal, keys and settings stay. Agents whose hooks are
 still in place are refused everything while no monitor runs.`,

@@ -25,14 +25,14 @@ func NewStatus(c *cli.Console) *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Say whether all is well, and else what to look at",
+		Short: "Show whether all is well, or what needs attention",
 		Long: `Say in one line which agents are protected and whether a question waits. More lines
-follow only where something wants to be looked at: incidents, a policy file that is
-wrong (the old rules stay), an agent that is not protected, was changed or updated.
+follow only if something needs attention: incidents, a policy file that is wrong
+(the old rules stay), an agent that is not protected, was changed or updated.
 
-With --all everything is told: since when the monitor runs, its policy and journal, how
-many sessions it knows, how many commands ran in boxes today, what is and what is not
-covered of each agent, and which MCP servers go through the gateway.`,
+With --all everything is shown: since when the monitor runs, its policy and journal,
+how many sessions it knows, how many commands ran in boxes today, what is and what
+is not covered of each agent, and which MCP servers go through the gateway.`,
 		Example: `  floodmark status
   floodmark status --all
   floodmark status --output json`,

@@ -39,7 +39,7 @@ answers, and with --dir, it runs in the background until the machine is restarte
 		Example: `  floodmark up
   floodmark up codex pi --yes
   floodmark up --dir ./try`,
-		Annotations:       cli.Exits("the agents are protected, and were seen to obey", "a step failed, or you said no: what was done is taken back"),
+		Annotations:       cli.Exits("the agents are protected, and were seen to obey", "a step failed, or you said no: the changes are undone"),
 		ValidArgsFunction: offerAgents,
 		RunE: cli.Guard(func(cmd *cobra.Command, args []string) error {
 			f.form = cli.Format(cmd)
@@ -449,7 +449,7 @@ func NewLogs(c *cli.Console) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs",
 		Short: "Show what the monitor itself said: when it started, what went wrong",
-		Long: `Show the log of the monitor: its file if it runs in the background, else what the
+		Long: `Show the log of the monitor: its file if it runs in the background, or else what the
 service manager kept. What agents did is told by «floodmark watch» and «floodmark why».`,
 		Example:     "  floodmark dev logs\n  floodmark dev logs --lines 200\n  floodmark dev logs --follow",
 		Annotations: cli.Exits("it is shown", "there is no log"),
@@ -457,8 +457,8 @@ service manager kept. What agents did is told by «floodmark watch» and «flood
 		RunE:        cli.Guard(func(cmd *cobra.Command, _ []string) error { return logs(cmd.Context(), c, p, lines, follow) }),
 	}
 	cmd.Flags().StringVar(&p.Dir, "dir", "", "keep everything below this `FOLDER` instead of the usual places")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with what is said from now on")
-	cmd.Flags().IntVarP(&lines, "lines", "n", 50, "at most so many lines")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "keep printing new lines")
+	cmd.Flags().IntVarP(&lines, "lines", "n", 50, "show at most this many lines")
 	return cmd
 }
 

@@ -127,9 +127,9 @@ func (c *Caller) whyNot(err error, named bool) string {
 	case connect.IsWireError(err) && connect.CodeOf(err) == connect.CodePermissionDenied:
 		return "what you showed may not enrol laptops; " + need
 	case outward.Distrust(err) == outward.SignedByNobody && named:
-		return c.Base + " was not asked: " + outward.SignedByOthers + "; name the file of who does with --ca"
+		return c.Base + " was not asked: " + outward.SignedByOthers + "; name the file with the right authority with --ca"
 	case outward.Distrust(err) == outward.SignedByNobody:
-		return c.Base + " was not asked: " + outward.SignedByNobody + "; name the file of its authority with --ca"
+		return c.Base + " was not asked: " + outward.SignedByNobody + "; name the file with its certificate authority with --ca"
 	}
 	return c.Why(err)
 }

@@ -29,7 +29,7 @@ func TestTrust(t *testing.T) {
 	if err == nil || strings.Contains(err.Error(), "secret") || len(f.tokens) > 0 {
 		t.Errorf("a fleet that nobody vouches for: %+v, %v", m, err)
 	}
-	if err == nil || !strings.HasSuffix(err.Error(), "; name the file of its authority with --ca") {
+	if err == nil || !strings.HasSuffix(err.Error(), "; name the file with its certificate authority with --ca") {
 		t.Errorf("no word of what to do: %v", err)
 	}
 	if _, err := Dial(f.url, "no certificate", "t"); err == nil {
@@ -48,7 +48,7 @@ func TestWhyNotJoined(t *testing.T) {
 	c := &Caller{Base: "https://fleet.example", host: "fleet.example"}
 	unknown := x509.UnknownAuthorityError{}
 	for name, got := range map[string]string{
-		"name the file of its authority with --ca": c.whyNot(unknown, false), "not signed by whom you named; name the file of who does": c.whyNot(unknown, true),
+		"name the file with its certificate authority with --ca": c.whyNot(unknown, false), "not signed by whom you named; name the file with the right authority": c.whyNot(unknown, true),
 		"nothing listens at fleet.example": c.whyNot(syscall.ECONNREFUSED, false),
 	} {
 		if !strings.Contains(got, name) {

@@ -228,7 +228,7 @@ func (d *Desk) Withdraw(ctx context.Context, who httpapi.Identity, r *wire.Withd
 
 func (d *Desk) vouch(ctx context.Context, who httpapi.Identity, session, digest string, verb approval.Verb) (monitor.Answered, *wire.Label, error) {
 	if who.Channel == httpapi.OwnerSocket && !httpapi.Terminal(ctx, who) {
-		return monitor.Answered{}, nil, fmt.Errorf("%w: a person at a terminal must say this; a script cannot trust content", httpapi.ErrInvalid)
+		return monitor.Answered{}, nil, fmt.Errorf("%w: only a person at a terminal can do this; a script cannot trust content", httpapi.ErrInvalid)
 	}
 	s, err := d.named(ctx, who.Tenant, session)
 	if err == nil {
@@ -286,7 +286,7 @@ func (d *Desk) EndGrant(ctx context.Context, who httpapi.Identity, r *wire.EndGr
 // Forget implements [httpapi.Owner].
 func (d *Desk) Forget(ctx context.Context, who httpapi.Identity, r *wire.ForgetRequest) (*wire.ForgetResponse, error) {
 	if who.Channel == httpapi.OwnerSocket && !httpapi.Terminal(ctx, who) {
-		return nil, fmt.Errorf("%w: a person at a terminal must say this; a script cannot erase what happened", httpapi.ErrInvalid)
+		return nil, fmt.Errorf("%w: only a person at a terminal can do this; a script cannot erase what happened", httpapi.ErrInvalid)
 	}
 	s := journal.Session{Tenant: who.Tenant, ID: floodmark.SessionID(r.GetSession())}
 	if d.Fleet != nil && d.Fleet.Needs(s) {

@@ -27,7 +27,7 @@ func (d *Desk) Cleaning(here bool) *Desk {
 func (d *Desk) cleanerFor(ctx context.Context, who httpapi.Identity) (*clean.Cleaner, error) {
 	switch {
 	case !httpapi.Present(ctx, who):
-		return nil, fmt.Errorf("%w: a person at a terminal must say this; a script cannot speak for files", httpapi.ErrInvalid)
+		return nil, fmt.Errorf("%w: only a person at a terminal can do this; a script cannot speak for files", httpapi.ErrInvalid)
 	case d.cleaner == nil:
 		return nil, fmt.Errorf("%w: this monitor looks at no disk of agents", httpapi.ErrInvalid)
 	}

@@ -21,7 +21,7 @@ import (
 // owner's own socket. Scripts and callers on the network cannot.
 func (d *Desk) Pause(ctx context.Context, who httpapi.Identity, r *wire.PauseRequest) (*wire.PauseResponse, error) {
 	if !httpapi.Present(ctx, who) {
-		return nil, fmt.Errorf("%w: a person at a terminal of this machine must say this; nothing else can pause", httpapi.ErrInvalid)
+		return nil, fmt.Errorf("%w: only a person at a terminal of this machine can do this; nothing else can pause", httpapi.ErrInvalid)
 	}
 	wanted := floodmark.Pause{Observe: r.GetObserve()}
 	if r.GetSeconds() <= 0 || r.GetSeconds() > int64(wanted.Most()/time.Second) {

@@ -56,7 +56,7 @@ func (d *Desk) Trust(ctx context.Context, who httpapi.Identity, r *wire.TrustReq
 		return listed(d.Teams.Store.List()), nil
 	}
 	if !httpapi.Present(ctx, who) {
-		return nil, fmt.Errorf("%w: a person at a terminal of this machine must say this; a script cannot", httpapi.ErrInvalid)
+		return nil, fmt.Errorf("%w: only a person at a terminal of this machine can do this; a script cannot", httpapi.ErrInvalid)
 	}
 	root, address, ok := workspace.Origin(d.Teams.Disk.Resolve(r.GetPath()))
 	if !ok {

@@ -21,7 +21,7 @@ import (
 func (d *Desk) Undo(ctx context.Context, who httpapi.Identity, r *wire.UndoRequest) (*wire.UndoResponse, error) {
 	gives := r.GetSession() != "" && !r.GetDryRun()
 	if gives && !httpapi.Present(ctx, who) {
-		return nil, fmt.Errorf("%w: a person at a terminal must say this; a script cannot change your files", httpapi.ErrInvalid)
+		return nil, fmt.Errorf("%w: only a person at a terminal can do this; a script cannot change your files", httpapi.ErrInvalid)
 	}
 	if who.Channel != httpapi.OwnerSocket && who.Channel != httpapi.ByConsole || d.Kept == nil {
 		return nil, fmt.Errorf("%w: nothing is kept here: ask the monitor of your own that runs boxes", httpapi.ErrInvalid)

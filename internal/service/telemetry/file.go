@@ -43,7 +43,7 @@ func (e *eventFile) open() error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return fmt.Errorf("%s is no plain file (name another one in service.yaml)", e.path)
+		return fmt.Errorf("%s is not a plain file (name another one in service.yaml)", e.path)
 	case info.Mode().Perm()&0o077 != 0:
 		return fmt.Errorf("others can read or write %s (chmod 600 %s)", e.path, e.path)
 	}
