@@ -127,7 +127,7 @@ func (st *step) rule(j *judged, ctx Context) {
 	}
 	j.ruling.Reasons = st.secrets().NameCarried(j.ruling.Reasons, j.basis.Carried)
 	nameUndescribed(j)
-	j.pattern = pattern(j.subject(), j.question.Reach.URLArg)
+	j.pattern = j.subject().Wider(j.question.Reach.URLArg)
 	st.conclude(j)
 }
 

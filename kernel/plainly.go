@@ -287,7 +287,7 @@ func (st *step) shownAgain(shown floodmark.Shown, f *floodmark.ActionDecided) (a
 		Pattern: shown.Pattern, Offers: shown.Offers, Two: shown.Two, Whole: shown.Whole,
 	}
 	if !shown.Pick.IsZero() {
-		_, _, q.Pick = pick(j.subject(), st.prover())
+		_, _, q.Pick = j.subject().Pick(st.prover())
 	}
 	return st.worded(q, &j), nil
 }

@@ -193,7 +193,7 @@ func (st *step) ask(j *judged) {
 		Action: j.action, Line: st.out.Reply.Line, Sources: st.blamed(report.LoadedFrom(&j.basis), j.decision), Pattern: shown.Pattern,
 		Offers: shown.Offers, Asked: st.lastWords(), Two: shown.Two, Push: st.ev.Push, Remote: st.ev.Remote, Whole: shown.Whole,
 	}
-	shown.Pick, shown.PickEnd, q.Pick = pick(j.subject(), st.prover())
+	shown.Pick, shown.PickEnd, q.Pick = j.subject().Pick(st.prover())
 	q = st.worded(q, j)
 	if !asked {
 		open = approval.Open{}
@@ -220,7 +220,7 @@ func (st *step) ask(j *judged) {
 func (st *step) shows(j *judged) floodmark.Shown {
 	s := floodmark.Shown{
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest,
-		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), Node: st.node, Offers: offers(j.subject(), st.offering(j)), Others: j.basis.Others,
+		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), Node: st.node, Offers: j.subject().Offers(st.offering(j)), Others: j.basis.Others,
 		Two: st.takesTwo(j), Boxed: j.decision.Reach == floodmark.Boxed, Hosts: j.basis.Hosts,
 	}
 	for _, o := range s.Offers {
