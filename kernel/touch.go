@@ -41,8 +41,7 @@ func (st *step) touched(j *judged) touch {
 // touchedByTool finds out which files the arguments of a call name.
 func (st *step) touchedByTool(j *judged) touch {
 	var t touch
-	var paths []string
-	contents := 0
+	paths, contents, odd := []string(nil), 0, false
 	for _, leaf := range j.leaves {
 		if leaf.Kind != hook.String || leaf.Value == "" {
 			continue
@@ -50,6 +49,7 @@ func (st *step) touchedByTool(j *judged) touch {
 		switch a := j.use.Arg(leaf.Top); {
 		case a.Is == catalog.IsPath:
 			paths = append(paths, st.named(leaf.Value)...)
+			odd = odd || filenames.Odd(leaf.Value, st.places().Clean(leaf.Value, ""), catalog.FoldPath(leaf.Value))
 		case a.Is == catalog.IsPatch:
 			for _, name := range filenames.OfPatch(leaf.Value) {
 				paths = append(paths, st.named(name)...)
@@ -63,7 +63,7 @@ func (st *step) touchedByTool(j *judged) touch {
 		paths = []string{j.use.Place}
 	}
 	paths = unique(paths)
-	t.whole = t.whole && contents == 1 && len(paths) == 1
+	t.whole = t.whole && !odd && contents == 1 && len(paths) == 1
 	if writes(j.action.Effects) {
 		t.writes = paths
 	} else {

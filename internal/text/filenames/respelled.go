@@ -9,14 +9,17 @@ import (
 )
 
 // Respelled returns other paths that an agent may open if its model names a path: agents take one
-// «@» away, with the slashes behind it, decode «%2E» before or after they take «..» out, and read every
-// space of Unicode as a plain one. Some do so only if no file has the name as it is written, so both
-// names count.
+// «@» away, with the slashes behind it, decode «%2E» before or after they take «..» out, read every
+// space of Unicode as a plain one, and take «~» and «file:» for names of folders. Some do so only if
+// no file has the name as it is written, so both names count.
 func Respelled(name string) (others []string) {
 	bare := strings.TrimPrefix(strings.TrimSpace(name), "@")
 	spellings := []string{name, bare}
 	if strings.HasPrefix(strings.TrimSpace(name), "@") {
 		spellings = append(spellings, strings.TrimLeft(bare, `/\`))
+	}
+	if low := strings.ToLower(bare); strings.HasPrefix(low, "~") || strings.HasPrefix(low, "file:") {
+		spellings = append(spellings, "./"+bare)
 	}
 	for _, as := range spellings {
 		for _, other := range []string{as, decoded(as), decodedLate(as)} {
@@ -26,6 +29,12 @@ func Respelled(name string) (others []string) {
 		}
 	}
 	return others
+}
+
+// Odd reports whether agents may open different files for a name: it is not its own clean path, or
+// the end of that, or its folded form differs by more than small letters.
+func Odd(name, clean, folded string) bool {
+	return !strings.HasSuffix("/"+clean, "/"+name) || folded != strings.ToLower(name)
 }
 
 // decodedLate returns a path that is decoded after «..» was taken out.

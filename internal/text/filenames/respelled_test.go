@@ -19,10 +19,36 @@ func TestRespelled(t *testing.T) {
 		`@\/a.js`:              {`\/a.js`, "a.js"},
 		"@//%2Eenv":            {"@//.env", "@/.env", "//%2Eenv", "//.env", "/.env", "%2Eenv", ".env"},
 		"x/%2e%2e/../%2e%2e/a": {"x/../../../a", "x/../a"},
+		"~/a":                  {"./~/a"},
+		"~":                    {"./~"},
+		"File:///w/a":          {"./File:///w/a"},
+		"a~/file:":             nil,
 		" /etc/a ":             {"/etc/a"},
 	} {
 		if got := Respelled(path); !slices.Equal(got, want) {
 			t.Errorf("%q: %q, want %q", path, got, want)
+		}
+	}
+}
+
+// A name is odd unless it is a clean path, or the end of one.
+func TestOdd(t *testing.T) {
+	for name, c := range map[string]struct {
+		clean, folded string
+		want          bool
+	}{
+		"/w/A.js":     {"/w/A.js", "/w/a.js", false},
+		"d/a.js":      {"/w/d/a.js", "d/a.js", false},
+		" a.js":       {"/w/a.js", "a.js", true},
+		"~/a.js":      {"/home/ann/a.js", "~/a.js", true},
+		`d\a.js`:      {"/w/d/a.js", "d/a.js", true},
+		"./a.js":      {"/w/a.js", "./a.js", true},
+		".js":         {"/w/a.js", ".js", true},
+		"a\u200b.js":  {"/w/a\u200b.js", "a.js", true},
+		"/w/a/../a.j": {"/w/a.j", "/w/a/../a.j", true},
+	} {
+		if Odd(name, c.clean, c.folded) != c.want {
+			t.Errorf("%q: %v", name, !c.want)
 		}
 	}
 }
