@@ -91,9 +91,9 @@ export function examples(state, now) {
     status, questions, unread: [], sessions,
     show: (id) => {
       const s = sessions.find((s) => s.id === id);
-      return { session: s, sources, decisions: [...(boxed[id] ?? []), ...(last[id] ? [last[id]] : [])], pending: questions.filter((q) => q.session === id), endorsements: id === 's-ledger' ? [{ digest: digest('d'), trust: 'local', by: 'anna' }] : [], incidents: [] };
+      return { session: s, sources, decisions: [...(boxed[id] ?? []), ...(id === 's-ledger' ? [decided('s-ledger#21', -1500, { tool: tool('pi', 'read'), effects: ['observe'], arguments: [{ path: 'path', shown: '~/.ssh/id_ed25519' }] }, 'restrict', { decision: { verdict: 'restrict', reasons: [{ text: 'Keys are read by no agent.' }] } }), decided('s-ledger#30', -1000, { tool: tool('pi', 'edit'), effects: ['write'], arguments: [{ path: 'path', shown: 'sum.ts' }] }, 'allow')] : []), ...(last[id] ? [last[id]] : [])].sort((a, b) => Date.parse(a.at) - Date.parse(b.at)), pending: questions.filter((q) => q.session === id), endorsements: id === 's-ledger' ? [{ digest: digest('d'), trust: 'local', by: 'anna' }] : [], incidents: [] };
     },
-    why: (of) => ({ explanations: of.startsWith('s-ledger') ? why : [], session: sessions.find((s) => s.id === of) }),
+    why: (of) => ({ explanations: of.includes('#') ? why.filter((w) => w.decision === of) : of === 's-ledger' ? why : [], session: sessions.find((s) => s.id === of) }),
     methods: {},
   };
   if (state === 'empty') return { ...all, questions: [], sessions: [], status: { ...status, warnings: [], boxedToday: '0' }, show: () => ({}), why: () => ({}) };

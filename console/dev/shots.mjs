@@ -8,7 +8,7 @@ import { serve } from './fake.mjs';
 const [folder = 'shots', only = ''] = process.argv.slice(2);
 await mkdir(folder, { recursive: true });
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
-const addresses = { now: '#/now', session: '#/session/s-ledger' };
+const addresses = { now: '#/now', sessions: '#/session', session: '#/session/s-ledger' };
 let wrong = 0;
 
 for (const state of ['full', 'empty', 'lost', 'broken', 'hostile', 'closed']) {
@@ -26,6 +26,8 @@ for (const state of ['full', 'empty', 'lost', 'broken', 'hostile', 'closed']) {
         await page.waitForTimeout(400);
         if (name !== 'now') await page.evaluate((h) => (location.hash = h), hash);
         await page.waitForTimeout(500);
+        if (name === 'session') await page.locator('details summary').nth(1).click({ timeout: 300 }).catch(() => undefined);
+        await page.waitForTimeout(150);
         if (state === 'lost') {
           fake.cut();
           await page.waitForTimeout(700);

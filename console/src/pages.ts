@@ -14,4 +14,7 @@ export interface Page {
   load: () => Promise<{ default: Component<{ rest: string }> }>;
 }
 
-export const pages: [Page, ...Page[]] = [{ id: 'now', name: 'Now', load: () => import('./pages/Now.svelte') }];
+export const pages: [Page, ...Page[]] = [
+  { id: 'now', name: 'Now', load: () => import('./pages/Now.svelte') },
+  { id: 'session', name: 'Sessions', load: () => import('./pages/Session.svelte') },
+];
