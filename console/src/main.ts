@@ -9,7 +9,9 @@ async function main(): Promise<void> {
   const code = openCode(location.hash);
   if (code !== undefined) history.replaceState(null, '', '/'); // before anything else: it is a secret for a minute
   start();
-  mount(App, { target: document.getElementById('app') as HTMLElement });
+  const target = document.getElementById('app') as HTMLElement;
+  target.replaceChildren(); // what stood there until the code was read
+  mount(App, { target });
   try {
     if (code !== undefined) await login(code);
     if (hasToken()) live.start();

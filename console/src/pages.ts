@@ -4,6 +4,7 @@
 // address (`#/session/ID`: `{ rest: 'ID' }`), and add its line.
 
 import type { Component } from 'svelte';
+import Now from './pages/Now.svelte';
 
 export interface Page {
   /** Its name in the address: `#/now`. */
@@ -15,6 +16,6 @@ export interface Page {
 }
 
 export const pages: [Page, ...Page[]] = [
-  { id: 'now', name: 'Now', load: () => import('./pages/Now.svelte') },
+  { id: 'now', name: 'Now', load: () => Promise.resolve({ default: Now }) }, // the first page is there at once
   { id: 'session', name: 'Sessions', load: () => import('./pages/Session.svelte') },
 ];
