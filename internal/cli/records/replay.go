@@ -13,8 +13,8 @@ import (
 
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/cli"
+	"github.com/floodmark/floodmark/internal/reports/rejudge"
 	"github.com/floodmark/floodmark/kernel"
-	"github.com/floodmark/floodmark/policy"
 )
 
 // replayFlags are the flags of «floodmark policy replay».
@@ -129,19 +129,18 @@ func replayRules(c *cli.Console, opt replayFlags) (now kernel.Rules, then *kerne
 
 // rulesIn loads the policy in a file; an empty name means the shipped profile.
 func rulesIn(c *cli.Console, name string, shipped *catalog.Catalog) (kernel.Rules, error) {
-	var layers []policy.Layer
+	var text []byte
 	if name != "" {
-		data, err := c.Read(name)
-		if err != nil {
+		var err error
+		if text, err = c.Read(name); err != nil {
 			return kernel.Rules{}, err
 		}
-		layers = append(layers, policy.Layer{Name: name, Data: data})
 	}
-	p, problems := policy.Load(layers...)
+	rules, problems := rejudge.Rules(name, text, shipped)
 	if problems.Failed() {
 		return kernel.Rules{}, cli.Refuse("«floodmark policy check» shows the lines", "%s", problems.Error())
 	}
-	return kernel.NewRules(p, catalog.New(p.Tools(), shipped)), nil
+	return rules, nil
 }
 
 // sinceTime returns the time that is «7d» or «12h» before now; an empty text means from the

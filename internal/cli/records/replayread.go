@@ -13,6 +13,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/factjson"
+	"github.com/floodmark/floodmark/internal/reports/rejudge"
 	"github.com/floodmark/floodmark/internal/reports/tally"
 	"github.com/floodmark/floodmark/kernel/replay"
 	"github.com/floodmark/floodmark/wire"
@@ -32,7 +33,7 @@ type replayer struct {
 	first  uint64 // the number of its first entry
 	erased *floodmark.Label
 
-	sum replaySum
+	sum rejudge.Sum
 	// keep, unless nil, collects the sessions instead of judging them again.
 	keep func(tally.Session) error
 }
@@ -146,11 +147,9 @@ func (r *replayer) end() error {
 	}
 	trial := r.trial
 	trial.Endorse, trial.Disown = r.contents(r.endorse, facts), r.contents(r.withdraw, facts)
-	a, err := trial.Session(facts, erased)
-	if err != nil {
+	if err := r.sum.Session(trial, tally.Session{Name: r.name, Facts: facts, Erased: erased}, r.first); err != nil {
 		return cli.Refuse("check the journal with «floodmark journal verify»", "judge %s again: %s", r.name, err)
 	}
-	r.sum.add(r.name, r.first, a)
 	return nil
 }
 
