@@ -8,8 +8,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/cli/rules"
+	"github.com/floodmark/floodmark/internal/reports/toolbook"
 	"github.com/floodmark/floodmark/internal/text/linetext"
 )
 
@@ -93,7 +93,7 @@ func TestKnownIsInTheCatalog(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range cli.KnownTo(cat) {
+	for _, o := range toolbook.KnownTo(cat) {
 		for _, e := range o.Entries {
 			for _, tool := range e.Tools() {
 				if p, ok := cat.Lookup(o.Ref(tool)); !ok || p != e {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/text/spelling"
 )
 
 // The exit codes. Scripts rely on them, so their meaning never changes.
@@ -96,15 +98,7 @@ func usageText(err error) string {
 	if !found {
 		return strings.TrimSpace(text)
 	}
-	return strings.TrimSpace(text) + "; did you mean " + Either(strings.Fields(guesses)) + "?"
-}
-
-// Either joins words with commas and «or».
-func Either(words []string) string {
-	if n := len(words); n > 1 {
-		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]
-	}
-	return strings.Join(words, "")
+	return strings.TrimSpace(text) + "; did you mean " + spelling.Either(strings.Fields(guesses)) + "?"
 }
 
 // A Status ends a command with that exit code, after all output was printed.

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/floodmark/floodmark/internal/text/spelling"
 )
 
 // One puts an article before a word.
@@ -36,7 +38,7 @@ func GroupArgs(cmd *cobra.Command, args []string) error {
 	}
 	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
 	if guesses := cmd.SuggestionsFor(args[0]); len(guesses) > 0 {
-		text += "; did you mean " + Either(guesses) + "?"
+		text += "; did you mean " + spelling.Either(guesses) + "?"
 	}
 	return errors.New(text)
 }

@@ -104,12 +104,12 @@ func offerOwners(cmd *cobra.Command) {
 
 // ShippedNames returns the names for completion. It reads the catalog only then; if the catalog
 // cannot be read, there are none.
-func ShippedNames() cli.Known {
+func ShippedNames() toolbook.Known {
 	cat, err := catalog.Shipped()
 	if err != nil {
 		return nil
 	}
-	return cli.KnownTo(cat)
+	return toolbook.KnownTo(cat)
 }
 
 // offerNames completes with agents, servers and tools.
@@ -161,9 +161,9 @@ func show(c *cli.Console, name, agent, server, form string) error {
 		return showOwners(c, cat, form)
 	}
 	if agent == "" && server == "" {
-		var list cli.Known
+		var list toolbook.Known
 		for _, isServer := range []bool{false, true} {
-			if o, ok := cli.KnownTo(cat).Named(isServer, name); ok {
+			if o, ok := toolbook.KnownTo(cat).Named(isServer, name); ok {
 				list = append(list, o)
 			}
 		}

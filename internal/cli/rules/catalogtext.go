@@ -22,7 +22,7 @@ type ownerCard struct {
 // showOwners lists all agents and servers.
 func showOwners(c *cli.Console, cat *catalog.Catalog, form string) error {
 	var agents, servers []ownerCard
-	for _, o := range cli.KnownTo(cat) {
+	for _, o := range toolbook.KnownTo(cat) {
 		line := ownerCard{Name: o.Names[0], Also: o.Names[1:], Tools: len(o.Tools())}
 		if o.Server {
 			servers = append(servers, line)
@@ -53,7 +53,7 @@ func showOwners(c *cli.Console, cat *catalog.Catalog, form string) error {
 }
 
 // showOwner lists the tools of an agent or a server.
-func showOwner(c *cli.Console, cat *catalog.Catalog, list cli.Known, form string) error {
+func showOwner(c *cli.Console, cat *catalog.Catalog, list toolbook.Known, form string) error {
 	var cards []toolCard
 	for _, o := range list {
 		for _, tool := range o.Tools() {
@@ -81,7 +81,7 @@ type toolCards struct {
 // showTool shows a tool for every agent and server that has it.
 func showTool(c *cli.Console, cat *catalog.Catalog, name, agent, server, form string) error {
 	var answer toolCards
-	all := cli.KnownTo(cat)
+	all := toolbook.KnownTo(cat)
 	for _, o := range all.Chosen(agent, server).Offering(name) {
 		answer.Tools = append(answer.Tools, card(cat, o.Ref(name)))
 	}

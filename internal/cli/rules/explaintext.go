@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/cli"
+	"github.com/floodmark/floodmark/internal/reports/toolbook"
 	"github.com/floodmark/floodmark/internal/rules/whatif"
 	"github.com/floodmark/floodmark/internal/text/meaning"
 )
@@ -18,7 +19,7 @@ import (
 // An explanation is the answer for people. names are searched for names similar to an unknown one.
 type explanation struct {
 	*whatif.Explanation
-	names cli.Known
+	names toolbook.Known
 }
 
 // printExplanation prints the answer for people.

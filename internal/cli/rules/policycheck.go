@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/format/sarif"
+	"github.com/floodmark/floodmark/internal/rules/policycheck"
 	"github.com/floodmark/floodmark/internal/text/linetext"
 	"github.com/floodmark/floodmark/policy"
 )
@@ -75,6 +75,10 @@ func (ch checked) errors() int {
 // of them, but its problems are reported only once.
 func runCheck(c *cli.Console, names, projects []string) (checked, error) {
 	ch := checked{sources: map[string][]byte{}, problems: floodmark.Problems{}}
+	shipped, err := c.ShippedCatalog()
+	if err != nil {
+		return ch, err
+	}
 	below, err := projectLayers(c, projects)
 	if err != nil {
 		return ch, err
@@ -97,15 +101,7 @@ func runCheck(c *cli.Console, names, projects []string) (checked, error) {
 				ch.files = append(ch.files, l.Name)
 			}
 		}
-		p, problems := policy.Load(stack...)
-		strange, err := strangers(c, p)
-		if err != nil {
-			return ch, err
-		}
-		problems = append(problems, strange...)
-		slices.SortStableFunc(problems, func(a, b floodmark.Problem) int {
-			return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-		})
+		_, problems := policycheck.Check(shipped, stack...)
 		for _, p := range problems {
 			if !slices.Contains(ch.problems, p) {
 				ch.problems = append(ch.problems, p)

@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/cli"
+	"github.com/floodmark/floodmark/internal/reports/toolbook"
 	"github.com/floodmark/floodmark/internal/rules/whatif"
 	"github.com/floodmark/floodmark/internal/setup/config"
 	"github.com/floodmark/floodmark/kernel"
@@ -93,7 +94,7 @@ func explain(c *cli.Console, opt *explainOptions, tool, form string) error {
 	if form == cli.AsJSON {
 		err = c.JSON(e)
 	} else {
-		printExplanation(c, &explanation{e, cli.KnownTo(rules.Catalog)})
+		printExplanation(c, &explanation{e, toolbook.KnownTo(rules.Catalog)})
 	}
 	if err == nil && e.Verdict != floodmark.Allow {
 		err = cli.ErrNo

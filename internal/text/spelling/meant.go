@@ -54,3 +54,11 @@ func meant(s string) (string, bool) {
 	}
 	return "", false
 }
+
+// Either joins words with commas and «or».
+func Either(words []string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " or " + words[n-1]
+	}
+	return strings.Join(words, "")
+}

@@ -1,4 +1,4 @@
-package rules
+package policycheck
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/reports/toolbook"
 	"github.com/floodmark/floodmark/internal/text/spelling"
 	"github.com/floodmark/floodmark/policy"
@@ -20,16 +19,11 @@ const replyTool = "reply"
 
 // strangers warns about unknown tools that a policy names. The name may be right, but more often it
 // is mistyped and the line has no effect.
-func strangers(c *cli.Console, p *policy.Policy) (floodmark.Problems, error) {
+func strangers(p *policy.Policy, shipped *catalog.Catalog) (found floodmark.Problems) {
 	if p == nil {
-		return nil, nil
+		return nil
 	}
-	shipped, err := c.ShippedCatalog()
-	if err != nil {
-		return nil, err
-	}
-	all := cli.KnownTo(catalog.New(p.Tools(), shipped))
-	var found floodmark.Problems
+	all := toolbook.KnownTo(catalog.New(p.Tools(), shipped))
 	for _, n := range p.NamedTools() {
 		if text, hint := strange(all, n); text != "" {
 			found = append(found, floodmark.Problem{
@@ -38,12 +32,12 @@ func strangers(c *cli.Console, p *policy.Policy) (floodmark.Problems, error) {
 			})
 		}
 	}
-	return found, nil
+	return found
 }
 
 // strange says what is wrong with the name of a tool and what to write instead; empty if the tool
 // is known.
-func strange(k cli.Known, n policyfile.NamedTool) (text, hint string) {
+func strange(k toolbook.Known, n policyfile.NamedTool) (text, hint string) {
 	i := strings.LastIndexByte(n.Tool, '/')
 	if i < 0 {
 		return strangeBare(k, n)
@@ -62,8 +56,8 @@ func strange(k cli.Known, n policyfile.NamedTool) (text, hint string) {
 	return fmt.Sprintf("nothing is known about a tool %q of the server %s", tool, server), meant(k, tool, server)
 }
 
-func strangeBare(k cli.Known, n policyfile.NamedTool) (text, hint string) {
-	builtIn := func(o cli.Owner) bool { return !o.Server }
+func strangeBare(k toolbook.Known, n policyfile.NamedTool) (text, hint string) {
+	builtIn := func(o toolbook.Owner) bool { return !o.Server }
 	offering := k.Offering(n.Tool)
 	switch {
 	case n.Tool == "*" || n.Tool == replyTool || slices.ContainsFunc(offering, builtIn), len(offering) > 0 && !n.Narrow:
@@ -79,9 +73,9 @@ func strangeBare(k cli.Known, n policyfile.NamedTool) (text, hint string) {
 }
 
 // meant suggests the name that was probably meant.
-func meant(k cli.Known, tool, server string) string {
+func meant(k toolbook.Known, tool, server string) string {
 	if near := k.Near3(tool, "", server); len(near) > 0 {
-		return "did you mean " + cli.Either(near) + "?"
+		return "did you mean " + spelling.Either(near) + "?"
 	}
 	return "if you have such a tool, describe it under «tools:»"
 }
