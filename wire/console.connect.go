@@ -41,6 +41,26 @@ const (
 	// ConsoleServiceCloseConsoleProcedure is the fully-qualified name of the ConsoleService's
 	// CloseConsole RPC.
 	ConsoleServiceCloseConsoleProcedure = "/floodmark.v1.ConsoleService/CloseConsole"
+	// ConsoleServiceRulesProcedure is the fully-qualified name of the ConsoleService's Rules RPC.
+	ConsoleServiceRulesProcedure = "/floodmark.v1.ConsoleService/Rules"
+	// ConsoleServiceCheckRulesProcedure is the fully-qualified name of the ConsoleService's CheckRules
+	// RPC.
+	ConsoleServiceCheckRulesProcedure = "/floodmark.v1.ConsoleService/CheckRules"
+	// ConsoleServiceTryRulesProcedure is the fully-qualified name of the ConsoleService's TryRules RPC.
+	ConsoleServiceTryRulesProcedure = "/floodmark.v1.ConsoleService/TryRules"
+	// ConsoleServiceSaveRulesProcedure is the fully-qualified name of the ConsoleService's SaveRules
+	// RPC.
+	ConsoleServiceSaveRulesProcedure = "/floodmark.v1.ConsoleService/SaveRules"
+	// ConsoleServiceRollBackRulesProcedure is the fully-qualified name of the ConsoleService's
+	// RollBackRules RPC.
+	ConsoleServiceRollBackRulesProcedure = "/floodmark.v1.ConsoleService/RollBackRules"
+	// ConsoleServiceStoryOfProcedure is the fully-qualified name of the ConsoleService's StoryOf RPC.
+	ConsoleServiceStoryOfProcedure = "/floodmark.v1.ConsoleService/StoryOf"
+	// ConsoleServiceDidProcedure is the fully-qualified name of the ConsoleService's Did RPC.
+	ConsoleServiceDidProcedure = "/floodmark.v1.ConsoleService/Did"
+	// ConsoleServiceSessionGraphProcedure is the fully-qualified name of the ConsoleService's
+	// SessionGraph RPC.
+	ConsoleServiceSessionGraphProcedure = "/floodmark.v1.ConsoleService/SessionGraph"
 )
 
 // ConsoleServiceClient is a client for the floodmark.v1.ConsoleService service.
@@ -50,6 +70,29 @@ type ConsoleServiceClient interface {
 	OpenConsole(context.Context, *OpenConsoleRequest) (*OpenConsoleResponse, error)
 	// CloseConsole ends every page of the console that is open, and every link.
 	CloseConsole(context.Context, *CloseConsoleRequest) (*CloseConsoleResponse, error)
+	// Rules shows the policy in force, what is wrong with it, and the versions that were
+	// saved before.
+	Rules(context.Context, *RulesRequest) (*RulesResponse, error)
+	// CheckRules says what is wrong in the text of a policy, as «floodmark policy check»
+	// does. Nothing is saved.
+	CheckRules(context.Context, *CheckRulesRequest) (*CheckRulesResponse, error)
+	// TryRules says what a policy would have answered in the last days, as «floodmark
+	// policy replay» does. It tells how far it is, then what it found. Nothing is saved.
+	TryRules(context.Context, *TryRulesRequest) (*connect.ServerStreamForClient[TryRulesResponse], error)
+	// SaveRules writes the owner's policy and puts it in force. One with errors is
+	// refused, and so is one whose file was changed by others since it was read. At the
+	// owner's own socket only a person at a terminal is heard.
+	SaveRules(context.Context, *SaveRulesRequest) (*SaveRulesResponse, error)
+	// RollBackRules saves a version again that was in force before.
+	RollBackRules(context.Context, *RollBackRulesRequest) (*RollBackRulesResponse, error)
+	// StoryOf writes a story, as «floodmark policy test» plays it, from what a session
+	// did until one decision.
+	StoryOf(context.Context, *StoryOfRequest) (*StoryOfResponse, error)
+	// Did says what the monitor did in the last days, and what its questions cost.
+	Did(context.Context, *DidRequest) (*DidResponse, error)
+	// SessionGraph gives a session as data for a drawing: where content came from, and
+	// which calls it reached.
+	SessionGraph(context.Context, *SessionGraphRequest) (*SessionGraphResponse, error)
 }
 
 // NewConsoleServiceClient constructs a client for the floodmark.v1.ConsoleService service. By
@@ -75,13 +118,69 @@ func NewConsoleServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithSchema(consoleServiceMethods.ByName("CloseConsole")),
 			connect.WithClientOptions(opts...),
 		),
+		rules: connect.NewClient[RulesRequest, RulesResponse](
+			httpClient,
+			baseURL+ConsoleServiceRulesProcedure,
+			connect.WithSchema(consoleServiceMethods.ByName("Rules")),
+			connect.WithClientOptions(opts...),
+		),
+		checkRules: connect.NewClient[CheckRulesRequest, CheckRulesResponse](
+			httpClient,
+			baseURL+ConsoleServiceCheckRulesProcedure,
+			connect.WithSchema(consoleServiceMethods.ByName("CheckRules")),
+			connect.WithClientOptions(opts...),
+		),
+		tryRules: connect.NewClient[TryRulesRequest, TryRulesResponse](
+			httpClient,
+			baseURL+ConsoleServiceTryRulesProcedure,
+			connect.WithSchema(consoleServiceMethods.ByName("TryRules")),
+			connect.WithClientOptions(opts...),
+		),
+		saveRules: connect.NewClient[SaveRulesRequest, SaveRulesResponse](
+			httpClient,
+			baseURL+ConsoleServiceSaveRulesProcedure,
+			connect.WithSchema(consoleServiceMethods.ByName("SaveRules")),
+			connect.WithClientOptions(opts...),
+		),
+		rollBackRules: connect.NewClient[RollBackRulesRequest, RollBackRulesResponse](
+			httpClient,
+			baseURL+ConsoleServiceRollBackRulesProcedure,
+			connect.WithSchema(consoleServiceMethods.ByName("RollBackRules")),
+			connect.WithClientOptions(opts...),
+		),
+		storyOf: connect.NewClient[StoryOfRequest, StoryOfResponse](
+			httpClient,
+			baseURL+ConsoleServiceStoryOfProcedure,
+			connect.WithSchema(consoleServiceMethods.ByName("StoryOf")),
+			connect.WithClientOptions(opts...),
+		),
+		did: connect.NewClient[DidRequest, DidResponse](
+			httpClient,
+			baseURL+ConsoleServiceDidProcedure,
+			connect.WithSchema(consoleServiceMethods.ByName("Did")),
+			connect.WithClientOptions(opts...),
+		),
+		sessionGraph: connect.NewClient[SessionGraphRequest, SessionGraphResponse](
+			httpClient,
+			baseURL+ConsoleServiceSessionGraphProcedure,
+			connect.WithSchema(consoleServiceMethods.ByName("SessionGraph")),
+			connect.WithClientOptions(opts...),
+		),
 	}
 }
 
 // consoleServiceClient implements ConsoleServiceClient.
 type consoleServiceClient struct {
-	openConsole  *connect.Client[OpenConsoleRequest, OpenConsoleResponse]
-	closeConsole *connect.Client[CloseConsoleRequest, CloseConsoleResponse]
+	openConsole   *connect.Client[OpenConsoleRequest, OpenConsoleResponse]
+	closeConsole  *connect.Client[CloseConsoleRequest, CloseConsoleResponse]
+	rules         *connect.Client[RulesRequest, RulesResponse]
+	checkRules    *connect.Client[CheckRulesRequest, CheckRulesResponse]
+	tryRules      *connect.Client[TryRulesRequest, TryRulesResponse]
+	saveRules     *connect.Client[SaveRulesRequest, SaveRulesResponse]
+	rollBackRules *connect.Client[RollBackRulesRequest, RollBackRulesResponse]
+	storyOf       *connect.Client[StoryOfRequest, StoryOfResponse]
+	did           *connect.Client[DidRequest, DidResponse]
+	sessionGraph  *connect.Client[SessionGraphRequest, SessionGraphResponse]
 }
 
 // OpenConsole calls floodmark.v1.ConsoleService.OpenConsole.
@@ -102,6 +201,74 @@ func (c *consoleServiceClient) CloseConsole(ctx context.Context, req *CloseConso
 	return nil, err
 }
 
+// Rules calls floodmark.v1.ConsoleService.Rules.
+func (c *consoleServiceClient) Rules(ctx context.Context, req *RulesRequest) (*RulesResponse, error) {
+	response, err := c.rules.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// CheckRules calls floodmark.v1.ConsoleService.CheckRules.
+func (c *consoleServiceClient) CheckRules(ctx context.Context, req *CheckRulesRequest) (*CheckRulesResponse, error) {
+	response, err := c.checkRules.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// TryRules calls floodmark.v1.ConsoleService.TryRules.
+func (c *consoleServiceClient) TryRules(ctx context.Context, req *TryRulesRequest) (*connect.ServerStreamForClient[TryRulesResponse], error) {
+	return c.tryRules.CallServerStream(ctx, connect.NewRequest(req))
+}
+
+// SaveRules calls floodmark.v1.ConsoleService.SaveRules.
+func (c *consoleServiceClient) SaveRules(ctx context.Context, req *SaveRulesRequest) (*SaveRulesResponse, error) {
+	response, err := c.saveRules.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// RollBackRules calls floodmark.v1.ConsoleService.RollBackRules.
+func (c *consoleServiceClient) RollBackRules(ctx context.Context, req *RollBackRulesRequest) (*RollBackRulesResponse, error) {
+	response, err := c.rollBackRules.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// StoryOf calls floodmark.v1.ConsoleService.StoryOf.
+func (c *consoleServiceClient) StoryOf(ctx context.Context, req *StoryOfRequest) (*StoryOfResponse, error) {
+	response, err := c.storyOf.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// Did calls floodmark.v1.ConsoleService.Did.
+func (c *consoleServiceClient) Did(ctx context.Context, req *DidRequest) (*DidResponse, error) {
+	response, err := c.did.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// SessionGraph calls floodmark.v1.ConsoleService.SessionGraph.
+func (c *consoleServiceClient) SessionGraph(ctx context.Context, req *SessionGraphRequest) (*SessionGraphResponse, error) {
+	response, err := c.sessionGraph.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // ConsoleServiceHandler is an implementation of the floodmark.v1.ConsoleService service.
 type ConsoleServiceHandler interface {
 	// OpenConsole gives a link that opens the console once, in a browser on this
@@ -109,6 +276,29 @@ type ConsoleServiceHandler interface {
 	OpenConsole(context.Context, *OpenConsoleRequest) (*OpenConsoleResponse, error)
 	// CloseConsole ends every page of the console that is open, and every link.
 	CloseConsole(context.Context, *CloseConsoleRequest) (*CloseConsoleResponse, error)
+	// Rules shows the policy in force, what is wrong with it, and the versions that were
+	// saved before.
+	Rules(context.Context, *RulesRequest) (*RulesResponse, error)
+	// CheckRules says what is wrong in the text of a policy, as «floodmark policy check»
+	// does. Nothing is saved.
+	CheckRules(context.Context, *CheckRulesRequest) (*CheckRulesResponse, error)
+	// TryRules says what a policy would have answered in the last days, as «floodmark
+	// policy replay» does. It tells how far it is, then what it found. Nothing is saved.
+	TryRules(context.Context, *TryRulesRequest, *connect.ServerStream[TryRulesResponse]) error
+	// SaveRules writes the owner's policy and puts it in force. One with errors is
+	// refused, and so is one whose file was changed by others since it was read. At the
+	// owner's own socket only a person at a terminal is heard.
+	SaveRules(context.Context, *SaveRulesRequest) (*SaveRulesResponse, error)
+	// RollBackRules saves a version again that was in force before.
+	RollBackRules(context.Context, *RollBackRulesRequest) (*RollBackRulesResponse, error)
+	// StoryOf writes a story, as «floodmark policy test» plays it, from what a session
+	// did until one decision.
+	StoryOf(context.Context, *StoryOfRequest) (*StoryOfResponse, error)
+	// Did says what the monitor did in the last days, and what its questions cost.
+	Did(context.Context, *DidRequest) (*DidResponse, error)
+	// SessionGraph gives a session as data for a drawing: where content came from, and
+	// which calls it reached.
+	SessionGraph(context.Context, *SessionGraphRequest) (*SessionGraphResponse, error)
 }
 
 // NewConsoleServiceHandler builds an HTTP handler from the service implementation. It returns the
@@ -130,12 +320,76 @@ func NewConsoleServiceHandler(svc ConsoleServiceHandler, opts ...connect.Handler
 		connect.WithSchema(consoleServiceMethods.ByName("CloseConsole")),
 		connect.WithHandlerOptions(opts...),
 	)
+	consoleServiceRulesHandler := connect.NewUnaryHandlerSimple(
+		ConsoleServiceRulesProcedure,
+		svc.Rules,
+		connect.WithSchema(consoleServiceMethods.ByName("Rules")),
+		connect.WithHandlerOptions(opts...),
+	)
+	consoleServiceCheckRulesHandler := connect.NewUnaryHandlerSimple(
+		ConsoleServiceCheckRulesProcedure,
+		svc.CheckRules,
+		connect.WithSchema(consoleServiceMethods.ByName("CheckRules")),
+		connect.WithHandlerOptions(opts...),
+	)
+	consoleServiceTryRulesHandler := connect.NewServerStreamHandlerSimple(
+		ConsoleServiceTryRulesProcedure,
+		svc.TryRules,
+		connect.WithSchema(consoleServiceMethods.ByName("TryRules")),
+		connect.WithHandlerOptions(opts...),
+	)
+	consoleServiceSaveRulesHandler := connect.NewUnaryHandlerSimple(
+		ConsoleServiceSaveRulesProcedure,
+		svc.SaveRules,
+		connect.WithSchema(consoleServiceMethods.ByName("SaveRules")),
+		connect.WithHandlerOptions(opts...),
+	)
+	consoleServiceRollBackRulesHandler := connect.NewUnaryHandlerSimple(
+		ConsoleServiceRollBackRulesProcedure,
+		svc.RollBackRules,
+		connect.WithSchema(consoleServiceMethods.ByName("RollBackRules")),
+		connect.WithHandlerOptions(opts...),
+	)
+	consoleServiceStoryOfHandler := connect.NewUnaryHandlerSimple(
+		ConsoleServiceStoryOfProcedure,
+		svc.StoryOf,
+		connect.WithSchema(consoleServiceMethods.ByName("StoryOf")),
+		connect.WithHandlerOptions(opts...),
+	)
+	consoleServiceDidHandler := connect.NewUnaryHandlerSimple(
+		ConsoleServiceDidProcedure,
+		svc.Did,
+		connect.WithSchema(consoleServiceMethods.ByName("Did")),
+		connect.WithHandlerOptions(opts...),
+	)
+	consoleServiceSessionGraphHandler := connect.NewUnaryHandlerSimple(
+		ConsoleServiceSessionGraphProcedure,
+		svc.SessionGraph,
+		connect.WithSchema(consoleServiceMethods.ByName("SessionGraph")),
+		connect.WithHandlerOptions(opts...),
+	)
 	return "/floodmark.v1.ConsoleService/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case ConsoleServiceOpenConsoleProcedure:
 			consoleServiceOpenConsoleHandler.ServeHTTP(w, r)
 		case ConsoleServiceCloseConsoleProcedure:
 			consoleServiceCloseConsoleHandler.ServeHTTP(w, r)
+		case ConsoleServiceRulesProcedure:
+			consoleServiceRulesHandler.ServeHTTP(w, r)
+		case ConsoleServiceCheckRulesProcedure:
+			consoleServiceCheckRulesHandler.ServeHTTP(w, r)
+		case ConsoleServiceTryRulesProcedure:
+			consoleServiceTryRulesHandler.ServeHTTP(w, r)
+		case ConsoleServiceSaveRulesProcedure:
+			consoleServiceSaveRulesHandler.ServeHTTP(w, r)
+		case ConsoleServiceRollBackRulesProcedure:
+			consoleServiceRollBackRulesHandler.ServeHTTP(w, r)
+		case ConsoleServiceStoryOfProcedure:
+			consoleServiceStoryOfHandler.ServeHTTP(w, r)
+		case ConsoleServiceDidProcedure:
+			consoleServiceDidHandler.ServeHTTP(w, r)
+		case ConsoleServiceSessionGraphProcedure:
+			consoleServiceSessionGraphHandler.ServeHTTP(w, r)
 		default:
 			http.NotFound(w, r)
 		}
@@ -151,4 +405,36 @@ func (UnimplementedConsoleServiceHandler) OpenConsole(context.Context, *OpenCons
 
 func (UnimplementedConsoleServiceHandler) CloseConsole(context.Context, *CloseConsoleRequest) (*CloseConsoleResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.ConsoleService.CloseConsole is not implemented"))
+}
+
+func (UnimplementedConsoleServiceHandler) Rules(context.Context, *RulesRequest) (*RulesResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.ConsoleService.Rules is not implemented"))
+}
+
+func (UnimplementedConsoleServiceHandler) CheckRules(context.Context, *CheckRulesRequest) (*CheckRulesResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.ConsoleService.CheckRules is not implemented"))
+}
+
+func (UnimplementedConsoleServiceHandler) TryRules(context.Context, *TryRulesRequest, *connect.ServerStream[TryRulesResponse]) error {
+	return connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.ConsoleService.TryRules is not implemented"))
+}
+
+func (UnimplementedConsoleServiceHandler) SaveRules(context.Context, *SaveRulesRequest) (*SaveRulesResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.ConsoleService.SaveRules is not implemented"))
+}
+
+func (UnimplementedConsoleServiceHandler) RollBackRules(context.Context, *RollBackRulesRequest) (*RollBackRulesResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.ConsoleService.RollBackRules is not implemented"))
+}
+
+func (UnimplementedConsoleServiceHandler) StoryOf(context.Context, *StoryOfRequest) (*StoryOfResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.ConsoleService.StoryOf is not implemented"))
+}
+
+func (UnimplementedConsoleServiceHandler) Did(context.Context, *DidRequest) (*DidResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.ConsoleService.Did is not implemented"))
+}
+
+func (UnimplementedConsoleServiceHandler) SessionGraph(context.Context, *SessionGraphRequest) (*SessionGraphResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.ConsoleService.SessionGraph is not implemented"))
 }

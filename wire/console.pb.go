@@ -219,11 +219,2436 @@ func (x *CloseConsoleResponse) GetEnded() int32 {
 	return 0
 }
 
+// Asks for the rules.
+type RulesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// True to be told the JSON Schema of policies, too.
+	Schema bool `protobuf:"varint,1,opt,name=schema,proto3" json:"schema,omitempty"`
+	// A saved version whose text is wanted; empty for none.
+	Version       string `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RulesRequest) Reset() {
+	*x = RulesRequest{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RulesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RulesRequest) ProtoMessage() {}
+
+func (x *RulesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RulesRequest.ProtoReflect.Descriptor instead.
+func (*RulesRequest) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *RulesRequest) GetSchema() bool {
+	if x != nil {
+		return x.Schema
+	}
+	return false
+}
+
+func (x *RulesRequest) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+// The rules in force.
+type RulesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The files, the owner's own first.
+	Files []*RulesFile `protobuf:"bytes,1,rep,name=files,proto3" json:"files,omitempty"`
+	// The versions that were saved before, the newest first.
+	Versions []*RulesVersion `protobuf:"bytes,2,rep,name=versions,proto3" json:"versions,omitempty"`
+	// The JSON Schema, if it was asked for.
+	Schema string `protobuf:"bytes,3,opt,name=schema,proto3" json:"schema,omitempty"`
+	// The text of the version that was asked for.
+	VersionText string `protobuf:"bytes,4,opt,name=version_text,json=versionText,proto3" json:"version_text,omitempty"`
+	// The profile that the rules in force build on.
+	Profile string `protobuf:"bytes,5,opt,name=profile,proto3" json:"profile,omitempty"`
+	// The digest of the rules in force.
+	InForce       string `protobuf:"bytes,6,opt,name=in_force,json=inForce,proto3" json:"in_force,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RulesResponse) Reset() {
+	*x = RulesResponse{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RulesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RulesResponse) ProtoMessage() {}
+
+func (x *RulesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RulesResponse.ProtoReflect.Descriptor instead.
+func (*RulesResponse) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *RulesResponse) GetFiles() []*RulesFile {
+	if x != nil {
+		return x.Files
+	}
+	return nil
+}
+
+func (x *RulesResponse) GetVersions() []*RulesVersion {
+	if x != nil {
+		return x.Versions
+	}
+	return nil
+}
+
+func (x *RulesResponse) GetSchema() string {
+	if x != nil {
+		return x.Schema
+	}
+	return ""
+}
+
+func (x *RulesResponse) GetVersionText() string {
+	if x != nil {
+		return x.VersionText
+	}
+	return ""
+}
+
+func (x *RulesResponse) GetProfile() string {
+	if x != nil {
+		return x.Profile
+	}
+	return ""
+}
+
+func (x *RulesResponse) GetInForce() string {
+	if x != nil {
+		return x.InForce
+	}
+	return ""
+}
+
+// One policy file.
+type RulesFile struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where it is, or which rules it holds.
+	Path string `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	// The text; empty if there is no file.
+	Text string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	// The digest of the text, to be given back when it is saved.
+	Digest string `protobuf:"bytes,3,opt,name=digest,proto3" json:"digest,omitempty"`
+	// Why it cannot be edited here; empty if it can.
+	Locked string `protobuf:"bytes,4,opt,name=locked,proto3" json:"locked,omitempty"`
+	// What is wrong with it.
+	Problems []*Problem `protobuf:"bytes,5,rep,name=problems,proto3" json:"problems,omitempty"`
+	// True if there is no such file, so that the shipped profile holds.
+	Missing       bool `protobuf:"varint,6,opt,name=missing,proto3" json:"missing,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RulesFile) Reset() {
+	*x = RulesFile{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RulesFile) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RulesFile) ProtoMessage() {}
+
+func (x *RulesFile) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RulesFile.ProtoReflect.Descriptor instead.
+func (*RulesFile) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *RulesFile) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *RulesFile) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *RulesFile) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+func (x *RulesFile) GetLocked() string {
+	if x != nil {
+		return x.Locked
+	}
+	return ""
+}
+
+func (x *RulesFile) GetProblems() []*Problem {
+	if x != nil {
+		return x.Problems
+	}
+	return nil
+}
+
+func (x *RulesFile) GetMissing() bool {
+	if x != nil {
+		return x.Missing
+	}
+	return false
+}
+
+// A version of the owner's policy that was replaced.
+type RulesVersion struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// When it was replaced.
+	At *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
+	// Who replaced it.
+	By string `protobuf:"bytes,3,opt,name=by,proto3" json:"by,omitempty"`
+	// The digest of its text.
+	Digest string `protobuf:"bytes,4,opt,name=digest,proto3" json:"digest,omitempty"`
+	// The number of its bytes.
+	Bytes         int64 `protobuf:"varint,5,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RulesVersion) Reset() {
+	*x = RulesVersion{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RulesVersion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RulesVersion) ProtoMessage() {}
+
+func (x *RulesVersion) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RulesVersion.ProtoReflect.Descriptor instead.
+func (*RulesVersion) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *RulesVersion) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *RulesVersion) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *RulesVersion) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+func (x *RulesVersion) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+func (x *RulesVersion) GetBytes() int64 {
+	if x != nil {
+		return x.Bytes
+	}
+	return 0
+}
+
+// Asks what is wrong in a text.
+type CheckRulesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The text of a policy.
+	Text          string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckRulesRequest) Reset() {
+	*x = CheckRulesRequest{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckRulesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckRulesRequest) ProtoMessage() {}
+
+func (x *CheckRulesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckRulesRequest.ProtoReflect.Descriptor instead.
+func (*CheckRulesRequest) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *CheckRulesRequest) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+// What is wrong in a text.
+type CheckRulesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The problems, in the order of their places.
+	Problems []*Problem `protobuf:"bytes,1,rep,name=problems,proto3" json:"problems,omitempty"`
+	// How many of them are errors.
+	Errors        int32 `protobuf:"varint,2,opt,name=errors,proto3" json:"errors,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckRulesResponse) Reset() {
+	*x = CheckRulesResponse{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[9]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckRulesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckRulesResponse) ProtoMessage() {}
+
+func (x *CheckRulesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[9]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckRulesResponse.ProtoReflect.Descriptor instead.
+func (*CheckRulesResponse) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{9}
+}
+
+func (x *CheckRulesResponse) GetProblems() []*Problem {
+	if x != nil {
+		return x.Problems
+	}
+	return nil
+}
+
+func (x *CheckRulesResponse) GetErrors() int32 {
+	if x != nil {
+		return x.Errors
+	}
+	return 0
+}
+
+// Asks what a policy would have answered.
+type TryRulesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The text of the policy.
+	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// How many days back; 0 means 7.
+	Days int32 `protobuf:"varint,2,opt,name=days,proto3" json:"days,omitempty"`
+	// At most so many differences are listed; 0 means 200.
+	Limit         int32 `protobuf:"varint,3,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TryRulesRequest) Reset() {
+	*x = TryRulesRequest{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[10]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TryRulesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TryRulesRequest) ProtoMessage() {}
+
+func (x *TryRulesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[10]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TryRulesRequest.ProtoReflect.Descriptor instead.
+func (*TryRulesRequest) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{10}
+}
+
+func (x *TryRulesRequest) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *TryRulesRequest) GetDays() int32 {
+	if x != nil {
+		return x.Days
+	}
+	return 0
+}
+
+func (x *TryRulesRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+// How far a trial is, or its result.
+type TryRulesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// True for the last message.
+	Done bool `protobuf:"varint,1,opt,name=done,proto3" json:"done,omitempty"`
+	// What was found so far.
+	Trial *RulesTrial `protobuf:"bytes,2,opt,name=trial,proto3" json:"trial,omitempty"`
+	// Why the text cannot be tried. Then there is no trial.
+	Problems      []*Problem `protobuf:"bytes,3,rep,name=problems,proto3" json:"problems,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TryRulesResponse) Reset() {
+	*x = TryRulesResponse{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TryRulesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TryRulesResponse) ProtoMessage() {}
+
+func (x *TryRulesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TryRulesResponse.ProtoReflect.Descriptor instead.
+func (*TryRulesResponse) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *TryRulesResponse) GetDone() bool {
+	if x != nil {
+		return x.Done
+	}
+	return false
+}
+
+func (x *TryRulesResponse) GetTrial() *RulesTrial {
+	if x != nil {
+		return x.Trial
+	}
+	return nil
+}
+
+func (x *TryRulesResponse) GetProblems() []*Problem {
+	if x != nil {
+		return x.Problems
+	}
+	return nil
+}
+
+// What other rules would have answered. The numbers are those of «floodmark policy
+// replay».
+type RulesTrial struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many sessions were judged again.
+	Sessions int64 `protobuf:"varint,1,opt,name=sessions,proto3" json:"sessions,omitempty"`
+	// How many decisions there were in them.
+	Decisions int64 `protobuf:"varint,2,opt,name=decisions,proto3" json:"decisions,omitempty"`
+	// Decisions that would have been the same.
+	Same int64 `protobuf:"varint,3,opt,name=same,proto3" json:"same,omitempty"`
+	// Decisions that would have been different.
+	Changed int64 `protobuf:"varint,4,opt,name=changed,proto3" json:"changed,omitempty"`
+	// Decisions for which it cannot be told.
+	CannotTell int64 `protobuf:"varint,5,opt,name=cannot_tell,json=cannotTell,proto3" json:"cannot_tell,omitempty"`
+	// Turns in which something was decided.
+	Tasks int64 `protobuf:"varint,6,opt,name=tasks,proto3" json:"tasks,omitempty"`
+	// Questions that were asked.
+	QuestionsWas int64 `protobuf:"varint,7,opt,name=questions_was,json=questionsWas,proto3" json:"questions_was,omitempty"`
+	// Questions that would have been asked.
+	QuestionsWould int64 `protobuf:"varint,8,opt,name=questions_would,json=questionsWould,proto3" json:"questions_would,omitempty"`
+	// Changed decisions that would have let more through.
+	Looser int64 `protobuf:"varint,9,opt,name=looser,proto3" json:"looser,omitempty"`
+	// Changed decisions that would have let less through.
+	Stricter int64 `protobuf:"varint,10,opt,name=stricter,proto3" json:"stricter,omitempty"`
+	// The differences, those that let more through first. Only in the last message.
+	Differences []*RulesDifference `protobuf:"bytes,11,rep,name=differences,proto3" json:"differences,omitempty"`
+	// How many differences are not listed.
+	More int64 `protobuf:"varint,12,opt,name=more,proto3" json:"more,omitempty"`
+	// Sessions that could not be judged again.
+	Unread int64 `protobuf:"varint,13,opt,name=unread,proto3" json:"unread,omitempty"`
+	// Since when decisions are counted.
+	Since *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=since,proto3" json:"since,omitempty"`
+	// Why it ended early; empty if it did not. Then the decisions of sessions that were
+	// last written before reached are not counted.
+	Stopped string `protobuf:"bytes,15,opt,name=stopped,proto3" json:"stopped,omitempty"`
+	// When the oldest session that was judged was last written.
+	Reached       *timestamppb.Timestamp `protobuf:"bytes,16,opt,name=reached,proto3" json:"reached,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RulesTrial) Reset() {
+	*x = RulesTrial{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RulesTrial) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RulesTrial) ProtoMessage() {}
+
+func (x *RulesTrial) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RulesTrial.ProtoReflect.Descriptor instead.
+func (*RulesTrial) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *RulesTrial) GetSessions() int64 {
+	if x != nil {
+		return x.Sessions
+	}
+	return 0
+}
+
+func (x *RulesTrial) GetDecisions() int64 {
+	if x != nil {
+		return x.Decisions
+	}
+	return 0
+}
+
+func (x *RulesTrial) GetSame() int64 {
+	if x != nil {
+		return x.Same
+	}
+	return 0
+}
+
+func (x *RulesTrial) GetChanged() int64 {
+	if x != nil {
+		return x.Changed
+	}
+	return 0
+}
+
+func (x *RulesTrial) GetCannotTell() int64 {
+	if x != nil {
+		return x.CannotTell
+	}
+	return 0
+}
+
+func (x *RulesTrial) GetTasks() int64 {
+	if x != nil {
+		return x.Tasks
+	}
+	return 0
+}
+
+func (x *RulesTrial) GetQuestionsWas() int64 {
+	if x != nil {
+		return x.QuestionsWas
+	}
+	return 0
+}
+
+func (x *RulesTrial) GetQuestionsWould() int64 {
+	if x != nil {
+		return x.QuestionsWould
+	}
+	return 0
+}
+
+func (x *RulesTrial) GetLooser() int64 {
+	if x != nil {
+		return x.Looser
+	}
+	return 0
+}
+
+func (x *RulesTrial) GetStricter() int64 {
+	if x != nil {
+		return x.Stricter
+	}
+	return 0
+}
+
+func (x *RulesTrial) GetDifferences() []*RulesDifference {
+	if x != nil {
+		return x.Differences
+	}
+	return nil
+}
+
+func (x *RulesTrial) GetMore() int64 {
+	if x != nil {
+		return x.More
+	}
+	return 0
+}
+
+func (x *RulesTrial) GetUnread() int64 {
+	if x != nil {
+		return x.Unread
+	}
+	return 0
+}
+
+func (x *RulesTrial) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *RulesTrial) GetStopped() string {
+	if x != nil {
+		return x.Stopped
+	}
+	return ""
+}
+
+func (x *RulesTrial) GetReached() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Reached
+	}
+	return nil
+}
+
+// A decision that would have been different.
+type RulesDifference struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The decision, for Why.
+	Decision string `protobuf:"bytes,1,opt,name=decision,proto3" json:"decision,omitempty"`
+	// The session.
+	Session string `protobuf:"bytes,2,opt,name=session,proto3" json:"session,omitempty"`
+	// When it was.
+	At *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=at,proto3" json:"at,omitempty"`
+	// The call in a short form.
+	What string `protobuf:"bytes,4,opt,name=what,proto3" json:"what,omitempty"`
+	// The answer then.
+	Was string `protobuf:"bytes,5,opt,name=was,proto3" json:"was,omitempty"`
+	// The answer that it would have been; empty if that cannot be told.
+	Would string `protobuf:"bytes,6,opt,name=would,proto3" json:"would,omitempty"`
+	// The difference in words.
+	Line string `protobuf:"bytes,7,opt,name=line,proto3" json:"line,omitempty"`
+	// The rule that would have decided.
+	Rule string `protobuf:"bytes,8,opt,name=rule,proto3" json:"rule,omitempty"`
+	// What the rule says.
+	Text string `protobuf:"bytes,9,opt,name=text,proto3" json:"text,omitempty"`
+	// True if it would have let more through.
+	Looser bool `protobuf:"varint,10,opt,name=looser,proto3" json:"looser,omitempty"`
+	// Why it cannot be told.
+	Why           string `protobuf:"bytes,11,opt,name=why,proto3" json:"why,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RulesDifference) Reset() {
+	*x = RulesDifference{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RulesDifference) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RulesDifference) ProtoMessage() {}
+
+func (x *RulesDifference) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RulesDifference.ProtoReflect.Descriptor instead.
+func (*RulesDifference) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *RulesDifference) GetDecision() string {
+	if x != nil {
+		return x.Decision
+	}
+	return ""
+}
+
+func (x *RulesDifference) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *RulesDifference) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *RulesDifference) GetWhat() string {
+	if x != nil {
+		return x.What
+	}
+	return ""
+}
+
+func (x *RulesDifference) GetWas() string {
+	if x != nil {
+		return x.Was
+	}
+	return ""
+}
+
+func (x *RulesDifference) GetWould() string {
+	if x != nil {
+		return x.Would
+	}
+	return ""
+}
+
+func (x *RulesDifference) GetLine() string {
+	if x != nil {
+		return x.Line
+	}
+	return ""
+}
+
+func (x *RulesDifference) GetRule() string {
+	if x != nil {
+		return x.Rule
+	}
+	return ""
+}
+
+func (x *RulesDifference) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *RulesDifference) GetLooser() bool {
+	if x != nil {
+		return x.Looser
+	}
+	return false
+}
+
+func (x *RulesDifference) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+// Asks to save the policy.
+type SaveRulesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The whole text.
+	Text string `protobuf:"bytes,1,opt,name=text,proto3" json:"text,omitempty"`
+	// The digest of the text that was read before.
+	Read          string `protobuf:"bytes,2,opt,name=read,proto3" json:"read,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SaveRulesRequest) Reset() {
+	*x = SaveRulesRequest{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SaveRulesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SaveRulesRequest) ProtoMessage() {}
+
+func (x *SaveRulesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SaveRulesRequest.ProtoReflect.Descriptor instead.
+func (*SaveRulesRequest) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *SaveRulesRequest) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *SaveRulesRequest) GetRead() string {
+	if x != nil {
+		return x.Read
+	}
+	return ""
+}
+
+// Whether the policy was saved.
+type SaveRulesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why it was not saved; empty if it was.
+	Refused string `protobuf:"bytes,1,opt,name=refused,proto3" json:"refused,omitempty"`
+	// What is wrong with the text.
+	Problems []*Problem `protobuf:"bytes,2,rep,name=problems,proto3" json:"problems,omitempty"`
+	// The file as it is now.
+	File *RulesFile `protobuf:"bytes,3,opt,name=file,proto3" json:"file,omitempty"`
+	// True if other rules hold from now on.
+	Loaded        bool `protobuf:"varint,4,opt,name=loaded,proto3" json:"loaded,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SaveRulesResponse) Reset() {
+	*x = SaveRulesResponse{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SaveRulesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SaveRulesResponse) ProtoMessage() {}
+
+func (x *SaveRulesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SaveRulesResponse.ProtoReflect.Descriptor instead.
+func (*SaveRulesResponse) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *SaveRulesResponse) GetRefused() string {
+	if x != nil {
+		return x.Refused
+	}
+	return ""
+}
+
+func (x *SaveRulesResponse) GetProblems() []*Problem {
+	if x != nil {
+		return x.Problems
+	}
+	return nil
+}
+
+func (x *SaveRulesResponse) GetFile() *RulesFile {
+	if x != nil {
+		return x.File
+	}
+	return nil
+}
+
+func (x *SaveRulesResponse) GetLoaded() bool {
+	if x != nil {
+		return x.Loaded
+	}
+	return false
+}
+
+// Asks to save an earlier version again.
+type RollBackRulesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The name of the version.
+	Version string `protobuf:"bytes,1,opt,name=version,proto3" json:"version,omitempty"`
+	// The digest of the text that was read before.
+	Read          string `protobuf:"bytes,2,opt,name=read,proto3" json:"read,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RollBackRulesRequest) Reset() {
+	*x = RollBackRulesRequest{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RollBackRulesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RollBackRulesRequest) ProtoMessage() {}
+
+func (x *RollBackRulesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RollBackRulesRequest.ProtoReflect.Descriptor instead.
+func (*RollBackRulesRequest) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *RollBackRulesRequest) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+func (x *RollBackRulesRequest) GetRead() string {
+	if x != nil {
+		return x.Read
+	}
+	return ""
+}
+
+// Whether the version was saved.
+type RollBackRulesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why it was not saved; empty if it was.
+	Refused string `protobuf:"bytes,1,opt,name=refused,proto3" json:"refused,omitempty"`
+	// What is wrong with the text.
+	Problems []*Problem `protobuf:"bytes,2,rep,name=problems,proto3" json:"problems,omitempty"`
+	// The file as it is now.
+	File *RulesFile `protobuf:"bytes,3,opt,name=file,proto3" json:"file,omitempty"`
+	// True if other rules hold from now on.
+	Loaded        bool `protobuf:"varint,4,opt,name=loaded,proto3" json:"loaded,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RollBackRulesResponse) Reset() {
+	*x = RollBackRulesResponse{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RollBackRulesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RollBackRulesResponse) ProtoMessage() {}
+
+func (x *RollBackRulesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RollBackRulesResponse.ProtoReflect.Descriptor instead.
+func (*RollBackRulesResponse) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *RollBackRulesResponse) GetRefused() string {
+	if x != nil {
+		return x.Refused
+	}
+	return ""
+}
+
+func (x *RollBackRulesResponse) GetProblems() []*Problem {
+	if x != nil {
+		return x.Problems
+	}
+	return nil
+}
+
+func (x *RollBackRulesResponse) GetFile() *RulesFile {
+	if x != nil {
+		return x.File
+	}
+	return nil
+}
+
+func (x *RollBackRulesResponse) GetLoaded() bool {
+	if x != nil {
+		return x.Loaded
+	}
+	return false
+}
+
+// Asks for a story.
+type StoryOfRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// SESSION, or SESSION#7 for what happened until the decision with that number.
+	Of            string `protobuf:"bytes,1,opt,name=of,proto3" json:"of,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StoryOfRequest) Reset() {
+	*x = StoryOfRequest{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StoryOfRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StoryOfRequest) ProtoMessage() {}
+
+func (x *StoryOfRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StoryOfRequest.ProtoReflect.Descriptor instead.
+func (*StoryOfRequest) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *StoryOfRequest) GetOf() string {
+	if x != nil {
+		return x.Of
+	}
+	return ""
+}
+
+// A story.
+type StoryOfResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// A name for its file.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The file.
+	Text string `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	// True if it plays: every answer in it is the one that was given.
+	Plays bool `protobuf:"varint,3,opt,name=plays,proto3" json:"plays,omitempty"`
+	// What differs from the session, because content is not kept.
+	Notes         []string `protobuf:"bytes,4,rep,name=notes,proto3" json:"notes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StoryOfResponse) Reset() {
+	*x = StoryOfResponse{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StoryOfResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StoryOfResponse) ProtoMessage() {}
+
+func (x *StoryOfResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StoryOfResponse.ProtoReflect.Descriptor instead.
+func (*StoryOfResponse) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *StoryOfResponse) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *StoryOfResponse) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *StoryOfResponse) GetPlays() bool {
+	if x != nil {
+		return x.Plays
+	}
+	return false
+}
+
+func (x *StoryOfResponse) GetNotes() []string {
+	if x != nil {
+		return x.Notes
+	}
+	return nil
+}
+
+// Asks what was done.
+type DidRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// How many days back; 0 means 7.
+	Days          int32 `protobuf:"varint,1,opt,name=days,proto3" json:"days,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DidRequest) Reset() {
+	*x = DidRequest{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DidRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DidRequest) ProtoMessage() {}
+
+func (x *DidRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DidRequest.ProtoReflect.Descriptor instead.
+func (*DidRequest) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *DidRequest) GetDays() int32 {
+	if x != nil {
+		return x.Days
+	}
+	return 0
+}
+
+// What was done in a span of time.
+type DidResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The beginning of the span.
+	Since *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=since,proto3" json:"since,omitempty"`
+	// The end of the span.
+	Until *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
+	// Sessions in which something was decided.
+	Sessions int64 `protobuf:"varint,3,opt,name=sessions,proto3" json:"sessions,omitempty"`
+	// Calls that were decided.
+	Decisions int64 `protobuf:"varint,4,opt,name=decisions,proto3" json:"decisions,omitempty"`
+	// Calls that were refused without a question.
+	Stopped int64 `protobuf:"varint,5,opt,name=stopped,proto3" json:"stopped,omitempty"`
+	// Commands that ran in a box.
+	Contained int64 `protobuf:"varint,6,opt,name=contained,proto3" json:"contained,omitempty"`
+	// Commands that failed in a box.
+	ContainedFailed int64 `protobuf:"varint,7,opt,name=contained_failed,json=containedFailed,proto3" json:"contained_failed,omitempty"`
+	// Questions that a person was asked.
+	Asked int64 `protobuf:"varint,8,opt,name=asked,proto3" json:"asked,omitempty"`
+	// Questions that were approved.
+	Yes int64 `protobuf:"varint,9,opt,name=yes,proto3" json:"yes,omitempty"`
+	// Questions that were denied.
+	No int64 `protobuf:"varint,10,opt,name=no,proto3" json:"no,omitempty"`
+	// Questions that expired.
+	Expired int64 `protobuf:"varint,11,opt,name=expired,proto3" json:"expired,omitempty"`
+	// Questions that were closed without an answer.
+	Voided int64 `protobuf:"varint,12,opt,name=voided,proto3" json:"voided,omitempty"`
+	// Questions that wait.
+	Waiting int64 `protobuf:"varint,13,opt,name=waiting,proto3" json:"waiting,omitempty"`
+	// Turns in which something was decided.
+	Tasks int64 `protobuf:"varint,14,opt,name=tasks,proto3" json:"tasks,omitempty"`
+	// The answers by channel, most first.
+	Channels []*DidChannel `protobuf:"bytes,15,rep,name=channels,proto3" json:"channels,omitempty"`
+	// Each day of the span, the oldest first.
+	Days []*DidDay `protobuf:"bytes,16,rep,name=days,proto3" json:"days,omitempty"`
+	// Which sources cost most questions.
+	Sources []*DidCost `protobuf:"bytes,17,rep,name=sources,proto3" json:"sources,omitempty"`
+	// Which tools cost most questions.
+	Tools []*DidCost `protobuf:"bytes,18,rep,name=tools,proto3" json:"tools,omitempty"`
+	// Which projects cost most questions.
+	Projects []*DidCost `protobuf:"bytes,19,rep,name=projects,proto3" json:"projects,omitempty"`
+	// What was stopped or contained, the most serious first.
+	Deeds []*DidDeed `protobuf:"bytes,20,rep,name=deeds,proto3" json:"deeds,omitempty"`
+	// The agents that reported.
+	Agents []*DidAgent `protobuf:"bytes,21,rep,name=agents,proto3" json:"agents,omitempty"`
+	// Why sessions are missing; empty if none is.
+	StoppedEarly string `protobuf:"bytes,22,opt,name=stopped_early,json=stoppedEarly,proto3" json:"stopped_early,omitempty"`
+	// Sessions that could not be read.
+	Unread        int64 `protobuf:"varint,23,opt,name=unread,proto3" json:"unread,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DidResponse) Reset() {
+	*x = DidResponse{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DidResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DidResponse) ProtoMessage() {}
+
+func (x *DidResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DidResponse.ProtoReflect.Descriptor instead.
+func (*DidResponse) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *DidResponse) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *DidResponse) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+func (x *DidResponse) GetSessions() int64 {
+	if x != nil {
+		return x.Sessions
+	}
+	return 0
+}
+
+func (x *DidResponse) GetDecisions() int64 {
+	if x != nil {
+		return x.Decisions
+	}
+	return 0
+}
+
+func (x *DidResponse) GetStopped() int64 {
+	if x != nil {
+		return x.Stopped
+	}
+	return 0
+}
+
+func (x *DidResponse) GetContained() int64 {
+	if x != nil {
+		return x.Contained
+	}
+	return 0
+}
+
+func (x *DidResponse) GetContainedFailed() int64 {
+	if x != nil {
+		return x.ContainedFailed
+	}
+	return 0
+}
+
+func (x *DidResponse) GetAsked() int64 {
+	if x != nil {
+		return x.Asked
+	}
+	return 0
+}
+
+func (x *DidResponse) GetYes() int64 {
+	if x != nil {
+		return x.Yes
+	}
+	return 0
+}
+
+func (x *DidResponse) GetNo() int64 {
+	if x != nil {
+		return x.No
+	}
+	return 0
+}
+
+func (x *DidResponse) GetExpired() int64 {
+	if x != nil {
+		return x.Expired
+	}
+	return 0
+}
+
+func (x *DidResponse) GetVoided() int64 {
+	if x != nil {
+		return x.Voided
+	}
+	return 0
+}
+
+func (x *DidResponse) GetWaiting() int64 {
+	if x != nil {
+		return x.Waiting
+	}
+	return 0
+}
+
+func (x *DidResponse) GetTasks() int64 {
+	if x != nil {
+		return x.Tasks
+	}
+	return 0
+}
+
+func (x *DidResponse) GetChannels() []*DidChannel {
+	if x != nil {
+		return x.Channels
+	}
+	return nil
+}
+
+func (x *DidResponse) GetDays() []*DidDay {
+	if x != nil {
+		return x.Days
+	}
+	return nil
+}
+
+func (x *DidResponse) GetSources() []*DidCost {
+	if x != nil {
+		return x.Sources
+	}
+	return nil
+}
+
+func (x *DidResponse) GetTools() []*DidCost {
+	if x != nil {
+		return x.Tools
+	}
+	return nil
+}
+
+func (x *DidResponse) GetProjects() []*DidCost {
+	if x != nil {
+		return x.Projects
+	}
+	return nil
+}
+
+func (x *DidResponse) GetDeeds() []*DidDeed {
+	if x != nil {
+		return x.Deeds
+	}
+	return nil
+}
+
+func (x *DidResponse) GetAgents() []*DidAgent {
+	if x != nil {
+		return x.Agents
+	}
+	return nil
+}
+
+func (x *DidResponse) GetStoppedEarly() string {
+	if x != nil {
+		return x.StoppedEarly
+	}
+	return ""
+}
+
+func (x *DidResponse) GetUnread() int64 {
+	if x != nil {
+		return x.Unread
+	}
+	return 0
+}
+
+// The answers that came by one channel.
+type DidChannel struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The channel.
+	Channel string `protobuf:"bytes,1,opt,name=channel,proto3" json:"channel,omitempty"`
+	// Questions that were approved.
+	Yes int64 `protobuf:"varint,2,opt,name=yes,proto3" json:"yes,omitempty"`
+	// Questions that were denied.
+	No            int64 `protobuf:"varint,3,opt,name=no,proto3" json:"no,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DidChannel) Reset() {
+	*x = DidChannel{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DidChannel) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DidChannel) ProtoMessage() {}
+
+func (x *DidChannel) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DidChannel.ProtoReflect.Descriptor instead.
+func (*DidChannel) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *DidChannel) GetChannel() string {
+	if x != nil {
+		return x.Channel
+	}
+	return ""
+}
+
+func (x *DidChannel) GetYes() int64 {
+	if x != nil {
+		return x.Yes
+	}
+	return 0
+}
+
+func (x *DidChannel) GetNo() int64 {
+	if x != nil {
+		return x.No
+	}
+	return 0
+}
+
+// One day.
+type DidDay struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The day, as 2026-01-31.
+	Day string `protobuf:"bytes,1,opt,name=day,proto3" json:"day,omitempty"`
+	// Questions that were asked.
+	Asked int64 `protobuf:"varint,2,opt,name=asked,proto3" json:"asked,omitempty"`
+	// Calls that were stopped.
+	Stopped int64 `protobuf:"varint,3,opt,name=stopped,proto3" json:"stopped,omitempty"`
+	// Commands that ran in a box.
+	Contained     int64 `protobuf:"varint,4,opt,name=contained,proto3" json:"contained,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DidDay) Reset() {
+	*x = DidDay{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DidDay) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DidDay) ProtoMessage() {}
+
+func (x *DidDay) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DidDay.ProtoReflect.Descriptor instead.
+func (*DidDay) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *DidDay) GetDay() string {
+	if x != nil {
+		return x.Day
+	}
+	return ""
+}
+
+func (x *DidDay) GetAsked() int64 {
+	if x != nil {
+		return x.Asked
+	}
+	return 0
+}
+
+func (x *DidDay) GetStopped() int64 {
+	if x != nil {
+		return x.Stopped
+	}
+	return 0
+}
+
+func (x *DidDay) GetContained() int64 {
+	if x != nil {
+		return x.Contained
+	}
+	return 0
+}
+
+// What cost questions.
+type DidCost struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The source, the tool or the project.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// How many questions it cost.
+	Questions int64 `protobuf:"varint,2,opt,name=questions,proto3" json:"questions,omitempty"`
+	// In how many sessions.
+	Sessions int64 `protobuf:"varint,3,opt,name=sessions,proto3" json:"sessions,omitempty"`
+	// The line that would have spared most of them; empty if there is none.
+	Line string `protobuf:"bytes,4,opt,name=line,proto3" json:"line,omitempty"`
+	// What to do with the line: type it, or write it below this key of the policy.
+	Key string `protobuf:"bytes,5,opt,name=key,proto3" json:"key,omitempty"`
+	// What the line is: endorsement, grant, policy or catalog.
+	Kind string `protobuf:"bytes,6,opt,name=kind,proto3" json:"kind,omitempty"`
+	// How many questions it would have spared.
+	Saves int64 `protobuf:"varint,7,opt,name=saves,proto3" json:"saves,omitempty"`
+	// Why there is no line, and what would end the questions.
+	Why           string `protobuf:"bytes,8,opt,name=why,proto3" json:"why,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DidCost) Reset() {
+	*x = DidCost{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DidCost) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DidCost) ProtoMessage() {}
+
+func (x *DidCost) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DidCost.ProtoReflect.Descriptor instead.
+func (*DidCost) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *DidCost) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *DidCost) GetQuestions() int64 {
+	if x != nil {
+		return x.Questions
+	}
+	return 0
+}
+
+func (x *DidCost) GetSessions() int64 {
+	if x != nil {
+		return x.Sessions
+	}
+	return 0
+}
+
+func (x *DidCost) GetLine() string {
+	if x != nil {
+		return x.Line
+	}
+	return ""
+}
+
+func (x *DidCost) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *DidCost) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *DidCost) GetSaves() int64 {
+	if x != nil {
+		return x.Saves
+	}
+	return 0
+}
+
+func (x *DidCost) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+// A call that was not simply allowed.
+type DidDeed struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What became of it: stopped or contained.
+	Fate string `protobuf:"bytes,1,opt,name=fate,proto3" json:"fate,omitempty"`
+	// The call in a short form.
+	What string `protobuf:"bytes,2,opt,name=what,proto3" json:"what,omitempty"`
+	// Why.
+	Why string `protobuf:"bytes,3,opt,name=why,proto3" json:"why,omitempty"`
+	// The sources behind it.
+	Behind []string `protobuf:"bytes,4,rep,name=behind,proto3" json:"behind,omitempty"`
+	// True if a secret would have left.
+	Secret bool `protobuf:"varint,5,opt,name=secret,proto3" json:"secret,omitempty"`
+	// True if it was allowed nevertheless, in a pause or because nothing is enforced.
+	Would bool `protobuf:"varint,6,opt,name=would,proto3" json:"would,omitempty"`
+	// How often.
+	Times int64 `protobuf:"varint,7,opt,name=times,proto3" json:"times,omitempty"`
+	// The newest session.
+	Session string `protobuf:"bytes,8,opt,name=session,proto3" json:"session,omitempty"`
+	// When it was last.
+	Last          *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=last,proto3" json:"last,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DidDeed) Reset() {
+	*x = DidDeed{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DidDeed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DidDeed) ProtoMessage() {}
+
+func (x *DidDeed) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DidDeed.ProtoReflect.Descriptor instead.
+func (*DidDeed) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *DidDeed) GetFate() string {
+	if x != nil {
+		return x.Fate
+	}
+	return ""
+}
+
+func (x *DidDeed) GetWhat() string {
+	if x != nil {
+		return x.What
+	}
+	return ""
+}
+
+func (x *DidDeed) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+func (x *DidDeed) GetBehind() []string {
+	if x != nil {
+		return x.Behind
+	}
+	return nil
+}
+
+func (x *DidDeed) GetSecret() bool {
+	if x != nil {
+		return x.Secret
+	}
+	return false
+}
+
+func (x *DidDeed) GetWould() bool {
+	if x != nil {
+		return x.Would
+	}
+	return false
+}
+
+func (x *DidDeed) GetTimes() int64 {
+	if x != nil {
+		return x.Times
+	}
+	return 0
+}
+
+func (x *DidDeed) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *DidDeed) GetLast() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Last
+	}
+	return nil
+}
+
+// What one agent reported.
+type DidAgent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The agent.
+	Agent string `protobuf:"bytes,1,opt,name=agent,proto3" json:"agent,omitempty"`
+	// Sessions in which something was decided.
+	Sessions int64 `protobuf:"varint,2,opt,name=sessions,proto3" json:"sessions,omitempty"`
+	// Calls that were decided.
+	Decisions int64 `protobuf:"varint,3,opt,name=decisions,proto3" json:"decisions,omitempty"`
+	// When it last reported.
+	Last *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=last,proto3" json:"last,omitempty"`
+	// Calls that ran and were not judged, as far as they are written down.
+	Unseen        int64 `protobuf:"varint,5,opt,name=unseen,proto3" json:"unseen,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DidAgent) Reset() {
+	*x = DidAgent{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[26]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DidAgent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DidAgent) ProtoMessage() {}
+
+func (x *DidAgent) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[26]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DidAgent.ProtoReflect.Descriptor instead.
+func (*DidAgent) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{26}
+}
+
+func (x *DidAgent) GetAgent() string {
+	if x != nil {
+		return x.Agent
+	}
+	return ""
+}
+
+func (x *DidAgent) GetSessions() int64 {
+	if x != nil {
+		return x.Sessions
+	}
+	return 0
+}
+
+func (x *DidAgent) GetDecisions() int64 {
+	if x != nil {
+		return x.Decisions
+	}
+	return 0
+}
+
+func (x *DidAgent) GetLast() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Last
+	}
+	return nil
+}
+
+func (x *DidAgent) GetUnseen() int64 {
+	if x != nil {
+		return x.Unseen
+	}
+	return 0
+}
+
+// Asks for the graph of a session.
+type SessionGraphRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The session.
+	Session string `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
+	// With more nodes than this, sources and calls of a turn are drawn as one; 0 means
+	// 500, and 5000 is the most.
+	Limit         int32 `protobuf:"varint,2,opt,name=limit,proto3" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SessionGraphRequest) Reset() {
+	*x = SessionGraphRequest{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SessionGraphRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SessionGraphRequest) ProtoMessage() {}
+
+func (x *SessionGraphRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SessionGraphRequest.ProtoReflect.Descriptor instead.
+func (*SessionGraphRequest) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *SessionGraphRequest) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *SessionGraphRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+// The graph of a session.
+type SessionGraphResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// What came in and what was done, in order.
+	Nodes []*SessionGraphNode `protobuf:"bytes,1,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	// What reached what.
+	Edges []*SessionGraphEdge `protobuf:"bytes,2,rep,name=edges,proto3" json:"edges,omitempty"`
+	// How content reached the calls that were stopped.
+	Paths []*SessionGraphPath `protobuf:"bytes,3,rep,name=paths,proto3" json:"paths,omitempty"`
+	// How many nodes there are before nodes are drawn as one.
+	All int64 `protobuf:"varint,4,opt,name=all,proto3" json:"all,omitempty"`
+	// How many nodes are left out, because even so there are too many.
+	Left int64 `protobuf:"varint,5,opt,name=left,proto3" json:"left,omitempty"`
+	// True if nodes stand for several.
+	Collapsed     bool `protobuf:"varint,6,opt,name=collapsed,proto3" json:"collapsed,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SessionGraphResponse) Reset() {
+	*x = SessionGraphResponse{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SessionGraphResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SessionGraphResponse) ProtoMessage() {}
+
+func (x *SessionGraphResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SessionGraphResponse.ProtoReflect.Descriptor instead.
+func (*SessionGraphResponse) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *SessionGraphResponse) GetNodes() []*SessionGraphNode {
+	if x != nil {
+		return x.Nodes
+	}
+	return nil
+}
+
+func (x *SessionGraphResponse) GetEdges() []*SessionGraphEdge {
+	if x != nil {
+		return x.Edges
+	}
+	return nil
+}
+
+func (x *SessionGraphResponse) GetPaths() []*SessionGraphPath {
+	if x != nil {
+		return x.Paths
+	}
+	return nil
+}
+
+func (x *SessionGraphResponse) GetAll() int64 {
+	if x != nil {
+		return x.All
+	}
+	return 0
+}
+
+func (x *SessionGraphResponse) GetLeft() int64 {
+	if x != nil {
+		return x.Left
+	}
+	return 0
+}
+
+func (x *SessionGraphResponse) GetCollapsed() bool {
+	if x != nil {
+		return x.Collapsed
+	}
+	return false
+}
+
+// A node of a graph.
+type SessionGraphNode struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Its name in this graph.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// What it is: source, call, answer or file.
+	Kind string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
+	// The source, the tool or the file.
+	Name string `protobuf:"bytes,3,opt,name=name,proto3" json:"name,omitempty"`
+	// Where a source came from: tool, sender, file, and so on.
+	Origin string `protobuf:"bytes,4,opt,name=origin,proto3" json:"origin,omitempty"`
+	// How far its content is trusted, or the trust a call was judged at.
+	Trust string `protobuf:"bytes,5,opt,name=trust,proto3" json:"trust,omitempty"`
+	// How secret its content is.
+	Secrecy string `protobuf:"bytes,6,opt,name=secrecy,proto3" json:"secrecy,omitempty"`
+	// The turn.
+	Turn int32 `protobuf:"varint,7,opt,name=turn,proto3" json:"turn,omitempty"`
+	// A call in a short form.
+	Line string `protobuf:"bytes,8,opt,name=line,proto3" json:"line,omitempty"`
+	// What a call was answered.
+	Verdict string `protobuf:"bytes,9,opt,name=verdict,proto3" json:"verdict,omitempty"`
+	// Why.
+	Reason string `protobuf:"bytes,10,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The decision, for Why.
+	Decision string `protobuf:"bytes,11,opt,name=decision,proto3" json:"decision,omitempty"`
+	// The digest of a source, for Endorse.
+	Digest string `protobuf:"bytes,12,opt,name=digest,proto3" json:"digest,omitempty"`
+	// How many it stands for; 1 unless nodes are drawn as one.
+	Count int32 `protobuf:"varint,13,opt,name=count,proto3" json:"count,omitempty"`
+	// When it came.
+	At            *timestamppb.Timestamp `protobuf:"bytes,14,opt,name=at,proto3" json:"at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SessionGraphNode) Reset() {
+	*x = SessionGraphNode{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SessionGraphNode) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SessionGraphNode) ProtoMessage() {}
+
+func (x *SessionGraphNode) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SessionGraphNode.ProtoReflect.Descriptor instead.
+func (*SessionGraphNode) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *SessionGraphNode) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *SessionGraphNode) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *SessionGraphNode) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *SessionGraphNode) GetOrigin() string {
+	if x != nil {
+		return x.Origin
+	}
+	return ""
+}
+
+func (x *SessionGraphNode) GetTrust() string {
+	if x != nil {
+		return x.Trust
+	}
+	return ""
+}
+
+func (x *SessionGraphNode) GetSecrecy() string {
+	if x != nil {
+		return x.Secrecy
+	}
+	return ""
+}
+
+func (x *SessionGraphNode) GetTurn() int32 {
+	if x != nil {
+		return x.Turn
+	}
+	return 0
+}
+
+func (x *SessionGraphNode) GetLine() string {
+	if x != nil {
+		return x.Line
+	}
+	return ""
+}
+
+func (x *SessionGraphNode) GetVerdict() string {
+	if x != nil {
+		return x.Verdict
+	}
+	return ""
+}
+
+func (x *SessionGraphNode) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *SessionGraphNode) GetDecision() string {
+	if x != nil {
+		return x.Decision
+	}
+	return ""
+}
+
+func (x *SessionGraphNode) GetDigest() string {
+	if x != nil {
+		return x.Digest
+	}
+	return ""
+}
+
+func (x *SessionGraphNode) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *SessionGraphNode) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+// An edge of a graph.
+type SessionGraphEdge struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Where content came from.
+	From string `protobuf:"bytes,1,opt,name=from,proto3" json:"from,omitempty"`
+	// Where it went.
+	To string `protobuf:"bytes,2,opt,name=to,proto3" json:"to,omitempty"`
+	// What it is: argument, blame, result, made or wrote.
+	Kind string `protobuf:"bytes,3,opt,name=kind,proto3" json:"kind,omitempty"`
+	// The argument.
+	Argument      string `protobuf:"bytes,4,opt,name=argument,proto3" json:"argument,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SessionGraphEdge) Reset() {
+	*x = SessionGraphEdge{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SessionGraphEdge) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SessionGraphEdge) ProtoMessage() {}
+
+func (x *SessionGraphEdge) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SessionGraphEdge.ProtoReflect.Descriptor instead.
+func (*SessionGraphEdge) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *SessionGraphEdge) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *SessionGraphEdge) GetTo() string {
+	if x != nil {
+		return x.To
+	}
+	return ""
+}
+
+func (x *SessionGraphEdge) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *SessionGraphEdge) GetArgument() string {
+	if x != nil {
+		return x.Argument
+	}
+	return ""
+}
+
+// How content reached a call that was stopped.
+type SessionGraphPath struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The node of the call.
+	Call string `protobuf:"bytes,1,opt,name=call,proto3" json:"call,omitempty"`
+	// The nodes on the way, the source first.
+	Nodes []string `protobuf:"bytes,2,rep,name=nodes,proto3" json:"nodes,omitempty"`
+	// The way in words.
+	Sentence      string `protobuf:"bytes,3,opt,name=sentence,proto3" json:"sentence,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SessionGraphPath) Reset() {
+	*x = SessionGraphPath{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SessionGraphPath) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SessionGraphPath) ProtoMessage() {}
+
+func (x *SessionGraphPath) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SessionGraphPath.ProtoReflect.Descriptor instead.
+func (*SessionGraphPath) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{31}
+}
+
+func (x *SessionGraphPath) GetCall() string {
+	if x != nil {
+		return x.Call
+	}
+	return ""
+}
+
+func (x *SessionGraphPath) GetNodes() []string {
+	if x != nil {
+		return x.Nodes
+	}
+	return nil
+}
+
+func (x *SessionGraphPath) GetSentence() string {
+	if x != nil {
+		return x.Sentence
+	}
+	return ""
+}
+
 var File_floodmark_v1_console_proto protoreflect.FileDescriptor
 
 const file_floodmark_v1_console_proto_rawDesc = "" +
 	"\n" +
-	"\x1afloodmark/v1/console.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/words.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"3\n" +
+	"\x1afloodmark/v1/console.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/owner.proto\x1a\x18floodmark/v1/words.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"3\n" +
 	"\x12OpenConsoleRequest\x12\x1d\n" +
 	"\n" +
 	"only_shows\x18\x01 \x01(\bR\tonlyShows\"~\n" +
@@ -234,10 +2659,211 @@ const file_floodmark_v1_console_proto_rawDesc = "" +
 	"only_shows\x18\x03 \x01(\tR\tonlyShows\"\x15\n" +
 	"\x13CloseConsoleRequest\",\n" +
 	"\x14CloseConsoleResponse\x12\x14\n" +
-	"\x05ended\x18\x01 \x01(\x05R\x05ended2\xd5\x01\n" +
+	"\x05ended\x18\x01 \x01(\x05R\x05ended\"@\n" +
+	"\fRulesRequest\x12\x16\n" +
+	"\x06schema\x18\x01 \x01(\bR\x06schema\x12\x18\n" +
+	"\aversion\x18\x02 \x01(\tR\aversion\"\xe6\x01\n" +
+	"\rRulesResponse\x12-\n" +
+	"\x05files\x18\x01 \x03(\v2\x17.floodmark.v1.RulesFileR\x05files\x126\n" +
+	"\bversions\x18\x02 \x03(\v2\x1a.floodmark.v1.RulesVersionR\bversions\x12\x16\n" +
+	"\x06schema\x18\x03 \x01(\tR\x06schema\x12!\n" +
+	"\fversion_text\x18\x04 \x01(\tR\vversionText\x12\x18\n" +
+	"\aprofile\x18\x05 \x01(\tR\aprofile\x12\x19\n" +
+	"\bin_force\x18\x06 \x01(\tR\ainForce\"\xb0\x01\n" +
+	"\tRulesFile\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x12\x16\n" +
+	"\x06digest\x18\x03 \x01(\tR\x06digest\x12\x16\n" +
+	"\x06locked\x18\x04 \x01(\tR\x06locked\x121\n" +
+	"\bproblems\x18\x05 \x03(\v2\x15.floodmark.v1.ProblemR\bproblems\x12\x18\n" +
+	"\amissing\x18\x06 \x01(\bR\amissing\"\x88\x01\n" +
+	"\fRulesVersion\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
+	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x0e\n" +
+	"\x02by\x18\x03 \x01(\tR\x02by\x12\x16\n" +
+	"\x06digest\x18\x04 \x01(\tR\x06digest\x12\x14\n" +
+	"\x05bytes\x18\x05 \x01(\x03R\x05bytes\"'\n" +
+	"\x11CheckRulesRequest\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\"_\n" +
+	"\x12CheckRulesResponse\x121\n" +
+	"\bproblems\x18\x01 \x03(\v2\x15.floodmark.v1.ProblemR\bproblems\x12\x16\n" +
+	"\x06errors\x18\x02 \x01(\x05R\x06errors\"O\n" +
+	"\x0fTryRulesRequest\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12\x12\n" +
+	"\x04days\x18\x02 \x01(\x05R\x04days\x12\x14\n" +
+	"\x05limit\x18\x03 \x01(\x05R\x05limit\"\x89\x01\n" +
+	"\x10TryRulesResponse\x12\x12\n" +
+	"\x04done\x18\x01 \x01(\bR\x04done\x12.\n" +
+	"\x05trial\x18\x02 \x01(\v2\x18.floodmark.v1.RulesTrialR\x05trial\x121\n" +
+	"\bproblems\x18\x03 \x03(\v2\x15.floodmark.v1.ProblemR\bproblems\"\x9c\x04\n" +
+	"\n" +
+	"RulesTrial\x12\x1a\n" +
+	"\bsessions\x18\x01 \x01(\x03R\bsessions\x12\x1c\n" +
+	"\tdecisions\x18\x02 \x01(\x03R\tdecisions\x12\x12\n" +
+	"\x04same\x18\x03 \x01(\x03R\x04same\x12\x18\n" +
+	"\achanged\x18\x04 \x01(\x03R\achanged\x12\x1f\n" +
+	"\vcannot_tell\x18\x05 \x01(\x03R\n" +
+	"cannotTell\x12\x14\n" +
+	"\x05tasks\x18\x06 \x01(\x03R\x05tasks\x12#\n" +
+	"\rquestions_was\x18\a \x01(\x03R\fquestionsWas\x12'\n" +
+	"\x0fquestions_would\x18\b \x01(\x03R\x0equestionsWould\x12\x16\n" +
+	"\x06looser\x18\t \x01(\x03R\x06looser\x12\x1a\n" +
+	"\bstricter\x18\n" +
+	" \x01(\x03R\bstricter\x12?\n" +
+	"\vdifferences\x18\v \x03(\v2\x1d.floodmark.v1.RulesDifferenceR\vdifferences\x12\x12\n" +
+	"\x04more\x18\f \x01(\x03R\x04more\x12\x16\n" +
+	"\x06unread\x18\r \x01(\x03R\x06unread\x120\n" +
+	"\x05since\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x18\n" +
+	"\astopped\x18\x0f \x01(\tR\astopped\x124\n" +
+	"\areached\x18\x10 \x01(\v2\x1a.google.protobuf.TimestampR\areached\"\x95\x02\n" +
+	"\x0fRulesDifference\x12\x1a\n" +
+	"\bdecision\x18\x01 \x01(\tR\bdecision\x12\x18\n" +
+	"\asession\x18\x02 \x01(\tR\asession\x12*\n" +
+	"\x02at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x12\n" +
+	"\x04what\x18\x04 \x01(\tR\x04what\x12\x10\n" +
+	"\x03was\x18\x05 \x01(\tR\x03was\x12\x14\n" +
+	"\x05would\x18\x06 \x01(\tR\x05would\x12\x12\n" +
+	"\x04line\x18\a \x01(\tR\x04line\x12\x12\n" +
+	"\x04rule\x18\b \x01(\tR\x04rule\x12\x12\n" +
+	"\x04text\x18\t \x01(\tR\x04text\x12\x16\n" +
+	"\x06looser\x18\n" +
+	" \x01(\bR\x06looser\x12\x10\n" +
+	"\x03why\x18\v \x01(\tR\x03why\":\n" +
+	"\x10SaveRulesRequest\x12\x12\n" +
+	"\x04text\x18\x01 \x01(\tR\x04text\x12\x12\n" +
+	"\x04read\x18\x02 \x01(\tR\x04read\"\xa5\x01\n" +
+	"\x11SaveRulesResponse\x12\x18\n" +
+	"\arefused\x18\x01 \x01(\tR\arefused\x121\n" +
+	"\bproblems\x18\x02 \x03(\v2\x15.floodmark.v1.ProblemR\bproblems\x12+\n" +
+	"\x04file\x18\x03 \x01(\v2\x17.floodmark.v1.RulesFileR\x04file\x12\x16\n" +
+	"\x06loaded\x18\x04 \x01(\bR\x06loaded\"D\n" +
+	"\x14RollBackRulesRequest\x12\x18\n" +
+	"\aversion\x18\x01 \x01(\tR\aversion\x12\x12\n" +
+	"\x04read\x18\x02 \x01(\tR\x04read\"\xa9\x01\n" +
+	"\x15RollBackRulesResponse\x12\x18\n" +
+	"\arefused\x18\x01 \x01(\tR\arefused\x121\n" +
+	"\bproblems\x18\x02 \x03(\v2\x15.floodmark.v1.ProblemR\bproblems\x12+\n" +
+	"\x04file\x18\x03 \x01(\v2\x17.floodmark.v1.RulesFileR\x04file\x12\x16\n" +
+	"\x06loaded\x18\x04 \x01(\bR\x06loaded\" \n" +
+	"\x0eStoryOfRequest\x12\x0e\n" +
+	"\x02of\x18\x01 \x01(\tR\x02of\"e\n" +
+	"\x0fStoryOfResponse\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x12\x14\n" +
+	"\x05plays\x18\x03 \x01(\bR\x05plays\x12\x14\n" +
+	"\x05notes\x18\x04 \x03(\tR\x05notes\" \n" +
+	"\n" +
+	"DidRequest\x12\x12\n" +
+	"\x04days\x18\x01 \x01(\x05R\x04days\"\xb3\x06\n" +
+	"\vDidResponse\x120\n" +
+	"\x05since\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x120\n" +
+	"\x05until\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x1a\n" +
+	"\bsessions\x18\x03 \x01(\x03R\bsessions\x12\x1c\n" +
+	"\tdecisions\x18\x04 \x01(\x03R\tdecisions\x12\x18\n" +
+	"\astopped\x18\x05 \x01(\x03R\astopped\x12\x1c\n" +
+	"\tcontained\x18\x06 \x01(\x03R\tcontained\x12)\n" +
+	"\x10contained_failed\x18\a \x01(\x03R\x0fcontainedFailed\x12\x14\n" +
+	"\x05asked\x18\b \x01(\x03R\x05asked\x12\x10\n" +
+	"\x03yes\x18\t \x01(\x03R\x03yes\x12\x0e\n" +
+	"\x02no\x18\n" +
+	" \x01(\x03R\x02no\x12\x18\n" +
+	"\aexpired\x18\v \x01(\x03R\aexpired\x12\x16\n" +
+	"\x06voided\x18\f \x01(\x03R\x06voided\x12\x18\n" +
+	"\awaiting\x18\r \x01(\x03R\awaiting\x12\x14\n" +
+	"\x05tasks\x18\x0e \x01(\x03R\x05tasks\x124\n" +
+	"\bchannels\x18\x0f \x03(\v2\x18.floodmark.v1.DidChannelR\bchannels\x12(\n" +
+	"\x04days\x18\x10 \x03(\v2\x14.floodmark.v1.DidDayR\x04days\x12/\n" +
+	"\asources\x18\x11 \x03(\v2\x15.floodmark.v1.DidCostR\asources\x12+\n" +
+	"\x05tools\x18\x12 \x03(\v2\x15.floodmark.v1.DidCostR\x05tools\x121\n" +
+	"\bprojects\x18\x13 \x03(\v2\x15.floodmark.v1.DidCostR\bprojects\x12+\n" +
+	"\x05deeds\x18\x14 \x03(\v2\x15.floodmark.v1.DidDeedR\x05deeds\x12.\n" +
+	"\x06agents\x18\x15 \x03(\v2\x16.floodmark.v1.DidAgentR\x06agents\x12#\n" +
+	"\rstopped_early\x18\x16 \x01(\tR\fstoppedEarly\x12\x16\n" +
+	"\x06unread\x18\x17 \x01(\x03R\x06unread\"H\n" +
+	"\n" +
+	"DidChannel\x12\x18\n" +
+	"\achannel\x18\x01 \x01(\tR\achannel\x12\x10\n" +
+	"\x03yes\x18\x02 \x01(\x03R\x03yes\x12\x0e\n" +
+	"\x02no\x18\x03 \x01(\x03R\x02no\"h\n" +
+	"\x06DidDay\x12\x10\n" +
+	"\x03day\x18\x01 \x01(\tR\x03day\x12\x14\n" +
+	"\x05asked\x18\x02 \x01(\x03R\x05asked\x12\x18\n" +
+	"\astopped\x18\x03 \x01(\x03R\astopped\x12\x1c\n" +
+	"\tcontained\x18\x04 \x01(\x03R\tcontained\"\xb9\x01\n" +
+	"\aDidCost\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1c\n" +
+	"\tquestions\x18\x02 \x01(\x03R\tquestions\x12\x1a\n" +
+	"\bsessions\x18\x03 \x01(\x03R\bsessions\x12\x12\n" +
+	"\x04line\x18\x04 \x01(\tR\x04line\x12\x10\n" +
+	"\x03key\x18\x05 \x01(\tR\x03key\x12\x12\n" +
+	"\x04kind\x18\x06 \x01(\tR\x04kind\x12\x14\n" +
+	"\x05saves\x18\a \x01(\x03R\x05saves\x12\x10\n" +
+	"\x03why\x18\b \x01(\tR\x03why\"\xe9\x01\n" +
+	"\aDidDeed\x12\x12\n" +
+	"\x04fate\x18\x01 \x01(\tR\x04fate\x12\x12\n" +
+	"\x04what\x18\x02 \x01(\tR\x04what\x12\x10\n" +
+	"\x03why\x18\x03 \x01(\tR\x03why\x12\x16\n" +
+	"\x06behind\x18\x04 \x03(\tR\x06behind\x12\x16\n" +
+	"\x06secret\x18\x05 \x01(\bR\x06secret\x12\x14\n" +
+	"\x05would\x18\x06 \x01(\bR\x05would\x12\x14\n" +
+	"\x05times\x18\a \x01(\x03R\x05times\x12\x18\n" +
+	"\asession\x18\b \x01(\tR\asession\x12.\n" +
+	"\x04last\x18\t \x01(\v2\x1a.google.protobuf.TimestampR\x04last\"\xa2\x01\n" +
+	"\bDidAgent\x12\x14\n" +
+	"\x05agent\x18\x01 \x01(\tR\x05agent\x12\x1a\n" +
+	"\bsessions\x18\x02 \x01(\x03R\bsessions\x12\x1c\n" +
+	"\tdecisions\x18\x03 \x01(\x03R\tdecisions\x12.\n" +
+	"\x04last\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x04last\x12\x16\n" +
+	"\x06unseen\x18\x05 \x01(\x03R\x06unseen\"E\n" +
+	"\x13SessionGraphRequest\x12\x18\n" +
+	"\asession\x18\x01 \x01(\tR\asession\x12\x14\n" +
+	"\x05limit\x18\x02 \x01(\x05R\x05limit\"\xfc\x01\n" +
+	"\x14SessionGraphResponse\x124\n" +
+	"\x05nodes\x18\x01 \x03(\v2\x1e.floodmark.v1.SessionGraphNodeR\x05nodes\x124\n" +
+	"\x05edges\x18\x02 \x03(\v2\x1e.floodmark.v1.SessionGraphEdgeR\x05edges\x124\n" +
+	"\x05paths\x18\x03 \x03(\v2\x1e.floodmark.v1.SessionGraphPathR\x05paths\x12\x10\n" +
+	"\x03all\x18\x04 \x01(\x03R\x03all\x12\x12\n" +
+	"\x04left\x18\x05 \x01(\x03R\x04left\x12\x1c\n" +
+	"\tcollapsed\x18\x06 \x01(\bR\tcollapsed\"\xe2\x02\n" +
+	"\x10SessionGraphNode\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x12\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name\x12\x16\n" +
+	"\x06origin\x18\x04 \x01(\tR\x06origin\x12\x14\n" +
+	"\x05trust\x18\x05 \x01(\tR\x05trust\x12\x18\n" +
+	"\asecrecy\x18\x06 \x01(\tR\asecrecy\x12\x12\n" +
+	"\x04turn\x18\a \x01(\x05R\x04turn\x12\x12\n" +
+	"\x04line\x18\b \x01(\tR\x04line\x12\x18\n" +
+	"\averdict\x18\t \x01(\tR\averdict\x12\x16\n" +
+	"\x06reason\x18\n" +
+	" \x01(\tR\x06reason\x12\x1a\n" +
+	"\bdecision\x18\v \x01(\tR\bdecision\x12\x16\n" +
+	"\x06digest\x18\f \x01(\tR\x06digest\x12\x14\n" +
+	"\x05count\x18\r \x01(\x05R\x05count\x12*\n" +
+	"\x02at\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"f\n" +
+	"\x10SessionGraphEdge\x12\x12\n" +
+	"\x04from\x18\x01 \x01(\tR\x04from\x12\x0e\n" +
+	"\x02to\x18\x02 \x01(\tR\x02to\x12\x12\n" +
+	"\x04kind\x18\x03 \x01(\tR\x04kind\x12\x1a\n" +
+	"\bargument\x18\x04 \x01(\tR\bargument\"X\n" +
+	"\x10SessionGraphPath\x12\x12\n" +
+	"\x04call\x18\x01 \x01(\tR\x04call\x12\x14\n" +
+	"\x05nodes\x18\x02 \x03(\tR\x05nodes\x12\x1a\n" +
+	"\bsentence\x18\x03 \x01(\tR\bsentence2\x8c\a\n" +
 	"\x0eConsoleService\x12_\n" +
 	"\vOpenConsole\x12 .floodmark.v1.OpenConsoleRequest\x1a!.floodmark.v1.OpenConsoleResponse\"\v\xba\xdb\x18\aapprove\x12b\n" +
-	"\fCloseConsole\x12!.floodmark.v1.CloseConsoleRequest\x1a\".floodmark.v1.CloseConsoleResponse\"\v\xba\xdb\x18\aapproveB%Z#github.com/floodmark/floodmark/wireb\x06proto3"
+	"\fCloseConsole\x12!.floodmark.v1.CloseConsoleRequest\x1a\".floodmark.v1.CloseConsoleResponse\"\v\xba\xdb\x18\aapprove\x12J\n" +
+	"\x05Rules\x12\x1a.floodmark.v1.RulesRequest\x1a\x1b.floodmark.v1.RulesResponse\"\b\xba\xdb\x18\x04view\x12Y\n" +
+	"\n" +
+	"CheckRules\x12\x1f.floodmark.v1.CheckRulesRequest\x1a .floodmark.v1.CheckRulesResponse\"\b\xba\xdb\x18\x04view\x12U\n" +
+	"\bTryRules\x12\x1d.floodmark.v1.TryRulesRequest\x1a\x1e.floodmark.v1.TryRulesResponse\"\b\xba\xdb\x18\x04view0\x01\x12X\n" +
+	"\tSaveRules\x12\x1e.floodmark.v1.SaveRulesRequest\x1a\x1f.floodmark.v1.SaveRulesResponse\"\n" +
+	"\xba\xdb\x18\x06policy\x12d\n" +
+	"\rRollBackRules\x12\".floodmark.v1.RollBackRulesRequest\x1a#.floodmark.v1.RollBackRulesResponse\"\n" +
+	"\xba\xdb\x18\x06policy\x12P\n" +
+	"\aStoryOf\x12\x1c.floodmark.v1.StoryOfRequest\x1a\x1d.floodmark.v1.StoryOfResponse\"\b\xba\xdb\x18\x04view\x12D\n" +
+	"\x03Did\x12\x18.floodmark.v1.DidRequest\x1a\x19.floodmark.v1.DidResponse\"\b\xba\xdb\x18\x04view\x12_\n" +
+	"\fSessionGraph\x12!.floodmark.v1.SessionGraphRequest\x1a\".floodmark.v1.SessionGraphResponse\"\b\xba\xdb\x18\x04viewB%Z#github.com/floodmark/floodmark/wireb\x06proto3"
 
 var (
 	file_floodmark_v1_console_proto_rawDescOnce sync.Once
@@ -251,25 +2877,100 @@ func file_floodmark_v1_console_proto_rawDescGZIP() []byte {
 	return file_floodmark_v1_console_proto_rawDescData
 }
 
-var file_floodmark_v1_console_proto_msgTypes = make([]protoimpl.MessageInfo, 4)
+var file_floodmark_v1_console_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_floodmark_v1_console_proto_goTypes = []any{
 	(*OpenConsoleRequest)(nil),    // 0: floodmark.v1.OpenConsoleRequest
 	(*OpenConsoleResponse)(nil),   // 1: floodmark.v1.OpenConsoleResponse
 	(*CloseConsoleRequest)(nil),   // 2: floodmark.v1.CloseConsoleRequest
 	(*CloseConsoleResponse)(nil),  // 3: floodmark.v1.CloseConsoleResponse
-	(*timestamppb.Timestamp)(nil), // 4: google.protobuf.Timestamp
+	(*RulesRequest)(nil),          // 4: floodmark.v1.RulesRequest
+	(*RulesResponse)(nil),         // 5: floodmark.v1.RulesResponse
+	(*RulesFile)(nil),             // 6: floodmark.v1.RulesFile
+	(*RulesVersion)(nil),          // 7: floodmark.v1.RulesVersion
+	(*CheckRulesRequest)(nil),     // 8: floodmark.v1.CheckRulesRequest
+	(*CheckRulesResponse)(nil),    // 9: floodmark.v1.CheckRulesResponse
+	(*TryRulesRequest)(nil),       // 10: floodmark.v1.TryRulesRequest
+	(*TryRulesResponse)(nil),      // 11: floodmark.v1.TryRulesResponse
+	(*RulesTrial)(nil),            // 12: floodmark.v1.RulesTrial
+	(*RulesDifference)(nil),       // 13: floodmark.v1.RulesDifference
+	(*SaveRulesRequest)(nil),      // 14: floodmark.v1.SaveRulesRequest
+	(*SaveRulesResponse)(nil),     // 15: floodmark.v1.SaveRulesResponse
+	(*RollBackRulesRequest)(nil),  // 16: floodmark.v1.RollBackRulesRequest
+	(*RollBackRulesResponse)(nil), // 17: floodmark.v1.RollBackRulesResponse
+	(*StoryOfRequest)(nil),        // 18: floodmark.v1.StoryOfRequest
+	(*StoryOfResponse)(nil),       // 19: floodmark.v1.StoryOfResponse
+	(*DidRequest)(nil),            // 20: floodmark.v1.DidRequest
+	(*DidResponse)(nil),           // 21: floodmark.v1.DidResponse
+	(*DidChannel)(nil),            // 22: floodmark.v1.DidChannel
+	(*DidDay)(nil),                // 23: floodmark.v1.DidDay
+	(*DidCost)(nil),               // 24: floodmark.v1.DidCost
+	(*DidDeed)(nil),               // 25: floodmark.v1.DidDeed
+	(*DidAgent)(nil),              // 26: floodmark.v1.DidAgent
+	(*SessionGraphRequest)(nil),   // 27: floodmark.v1.SessionGraphRequest
+	(*SessionGraphResponse)(nil),  // 28: floodmark.v1.SessionGraphResponse
+	(*SessionGraphNode)(nil),      // 29: floodmark.v1.SessionGraphNode
+	(*SessionGraphEdge)(nil),      // 30: floodmark.v1.SessionGraphEdge
+	(*SessionGraphPath)(nil),      // 31: floodmark.v1.SessionGraphPath
+	(*timestamppb.Timestamp)(nil), // 32: google.protobuf.Timestamp
+	(*Problem)(nil),               // 33: floodmark.v1.Problem
 }
 var file_floodmark_v1_console_proto_depIdxs = []int32{
-	4, // 0: floodmark.v1.OpenConsoleResponse.expires:type_name -> google.protobuf.Timestamp
-	0, // 1: floodmark.v1.ConsoleService.OpenConsole:input_type -> floodmark.v1.OpenConsoleRequest
-	2, // 2: floodmark.v1.ConsoleService.CloseConsole:input_type -> floodmark.v1.CloseConsoleRequest
-	1, // 3: floodmark.v1.ConsoleService.OpenConsole:output_type -> floodmark.v1.OpenConsoleResponse
-	3, // 4: floodmark.v1.ConsoleService.CloseConsole:output_type -> floodmark.v1.CloseConsoleResponse
-	3, // [3:5] is the sub-list for method output_type
-	1, // [1:3] is the sub-list for method input_type
-	1, // [1:1] is the sub-list for extension type_name
-	1, // [1:1] is the sub-list for extension extendee
-	0, // [0:1] is the sub-list for field type_name
+	32, // 0: floodmark.v1.OpenConsoleResponse.expires:type_name -> google.protobuf.Timestamp
+	6,  // 1: floodmark.v1.RulesResponse.files:type_name -> floodmark.v1.RulesFile
+	7,  // 2: floodmark.v1.RulesResponse.versions:type_name -> floodmark.v1.RulesVersion
+	33, // 3: floodmark.v1.RulesFile.problems:type_name -> floodmark.v1.Problem
+	32, // 4: floodmark.v1.RulesVersion.at:type_name -> google.protobuf.Timestamp
+	33, // 5: floodmark.v1.CheckRulesResponse.problems:type_name -> floodmark.v1.Problem
+	12, // 6: floodmark.v1.TryRulesResponse.trial:type_name -> floodmark.v1.RulesTrial
+	33, // 7: floodmark.v1.TryRulesResponse.problems:type_name -> floodmark.v1.Problem
+	13, // 8: floodmark.v1.RulesTrial.differences:type_name -> floodmark.v1.RulesDifference
+	32, // 9: floodmark.v1.RulesTrial.since:type_name -> google.protobuf.Timestamp
+	32, // 10: floodmark.v1.RulesTrial.reached:type_name -> google.protobuf.Timestamp
+	32, // 11: floodmark.v1.RulesDifference.at:type_name -> google.protobuf.Timestamp
+	33, // 12: floodmark.v1.SaveRulesResponse.problems:type_name -> floodmark.v1.Problem
+	6,  // 13: floodmark.v1.SaveRulesResponse.file:type_name -> floodmark.v1.RulesFile
+	33, // 14: floodmark.v1.RollBackRulesResponse.problems:type_name -> floodmark.v1.Problem
+	6,  // 15: floodmark.v1.RollBackRulesResponse.file:type_name -> floodmark.v1.RulesFile
+	32, // 16: floodmark.v1.DidResponse.since:type_name -> google.protobuf.Timestamp
+	32, // 17: floodmark.v1.DidResponse.until:type_name -> google.protobuf.Timestamp
+	22, // 18: floodmark.v1.DidResponse.channels:type_name -> floodmark.v1.DidChannel
+	23, // 19: floodmark.v1.DidResponse.days:type_name -> floodmark.v1.DidDay
+	24, // 20: floodmark.v1.DidResponse.sources:type_name -> floodmark.v1.DidCost
+	24, // 21: floodmark.v1.DidResponse.tools:type_name -> floodmark.v1.DidCost
+	24, // 22: floodmark.v1.DidResponse.projects:type_name -> floodmark.v1.DidCost
+	25, // 23: floodmark.v1.DidResponse.deeds:type_name -> floodmark.v1.DidDeed
+	26, // 24: floodmark.v1.DidResponse.agents:type_name -> floodmark.v1.DidAgent
+	32, // 25: floodmark.v1.DidDeed.last:type_name -> google.protobuf.Timestamp
+	32, // 26: floodmark.v1.DidAgent.last:type_name -> google.protobuf.Timestamp
+	29, // 27: floodmark.v1.SessionGraphResponse.nodes:type_name -> floodmark.v1.SessionGraphNode
+	30, // 28: floodmark.v1.SessionGraphResponse.edges:type_name -> floodmark.v1.SessionGraphEdge
+	31, // 29: floodmark.v1.SessionGraphResponse.paths:type_name -> floodmark.v1.SessionGraphPath
+	32, // 30: floodmark.v1.SessionGraphNode.at:type_name -> google.protobuf.Timestamp
+	0,  // 31: floodmark.v1.ConsoleService.OpenConsole:input_type -> floodmark.v1.OpenConsoleRequest
+	2,  // 32: floodmark.v1.ConsoleService.CloseConsole:input_type -> floodmark.v1.CloseConsoleRequest
+	4,  // 33: floodmark.v1.ConsoleService.Rules:input_type -> floodmark.v1.RulesRequest
+	8,  // 34: floodmark.v1.ConsoleService.CheckRules:input_type -> floodmark.v1.CheckRulesRequest
+	10, // 35: floodmark.v1.ConsoleService.TryRules:input_type -> floodmark.v1.TryRulesRequest
+	14, // 36: floodmark.v1.ConsoleService.SaveRules:input_type -> floodmark.v1.SaveRulesRequest
+	16, // 37: floodmark.v1.ConsoleService.RollBackRules:input_type -> floodmark.v1.RollBackRulesRequest
+	18, // 38: floodmark.v1.ConsoleService.StoryOf:input_type -> floodmark.v1.StoryOfRequest
+	20, // 39: floodmark.v1.ConsoleService.Did:input_type -> floodmark.v1.DidRequest
+	27, // 40: floodmark.v1.ConsoleService.SessionGraph:input_type -> floodmark.v1.SessionGraphRequest
+	1,  // 41: floodmark.v1.ConsoleService.OpenConsole:output_type -> floodmark.v1.OpenConsoleResponse
+	3,  // 42: floodmark.v1.ConsoleService.CloseConsole:output_type -> floodmark.v1.CloseConsoleResponse
+	5,  // 43: floodmark.v1.ConsoleService.Rules:output_type -> floodmark.v1.RulesResponse
+	9,  // 44: floodmark.v1.ConsoleService.CheckRules:output_type -> floodmark.v1.CheckRulesResponse
+	11, // 45: floodmark.v1.ConsoleService.TryRules:output_type -> floodmark.v1.TryRulesResponse
+	15, // 46: floodmark.v1.ConsoleService.SaveRules:output_type -> floodmark.v1.SaveRulesResponse
+	17, // 47: floodmark.v1.ConsoleService.RollBackRules:output_type -> floodmark.v1.RollBackRulesResponse
+	19, // 48: floodmark.v1.ConsoleService.StoryOf:output_type -> floodmark.v1.StoryOfResponse
+	21, // 49: floodmark.v1.ConsoleService.Did:output_type -> floodmark.v1.DidResponse
+	28, // 50: floodmark.v1.ConsoleService.SessionGraph:output_type -> floodmark.v1.SessionGraphResponse
+	41, // [41:51] is the sub-list for method output_type
+	31, // [31:41] is the sub-list for method input_type
+	31, // [31:31] is the sub-list for extension type_name
+	31, // [31:31] is the sub-list for extension extendee
+	0,  // [0:31] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_console_proto_init() }
@@ -277,6 +2978,7 @@ func file_floodmark_v1_console_proto_init() {
 	if File_floodmark_v1_console_proto != nil {
 		return
 	}
+	file_floodmark_v1_owner_proto_init()
 	file_floodmark_v1_words_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -284,7 +2986,7 @@ func file_floodmark_v1_console_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_floodmark_v1_console_proto_rawDesc), len(file_floodmark_v1_console_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   4,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

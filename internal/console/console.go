@@ -68,7 +68,7 @@ type opening struct {
 	listener net.Listener
 }
 
-var _ httpapi.Console = (*Console)(nil)
+var _ httpapi.Opener = (*Console)(nil)
 
 // New returns a console that is closed.
 func New(o Options) *Console {

@@ -31,7 +31,7 @@ func cutAnswer(verb, line string) (said, want string, asked bool, err error) {
 	return said, want, true, checkAnswer(verb, want)
 }
 
-// checkAnswer refuses an answer that [verdict] never returns.
+// checkAnswer refuses an answer that [Answer] never returns.
 func checkAnswer(verb, want string) error {
 	switch verb {
 	case "agent", "session", "wait", "restart", "auditor", "verifier", "pause", "observe", "resume":
@@ -95,9 +95,9 @@ func reasons() []floodmark.Code {
 	}
 }
 
-// verdict returns an answer as stories write it: the verdict, and the deciding reason unless it is
+// Answer returns an answer as stories write it: the verdict, and the deciding reason unless it is
 // a plain allow.
-func verdict(d floodmark.Decision) string {
+func Answer(d floodmark.Decision) string {
 	words := []string{d.Word()}
 	if len(d.Hidden) > 0 {
 		words = append(words, "hiding")

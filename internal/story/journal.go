@@ -163,7 +163,7 @@ func decided(f floodmark.ActionDecided) string {
 	if f.Trust != f.Mark.Trust {
 		fmt.Fprintf(&b, " trust %s", f.Trust)
 	}
-	fmt.Fprintf(&b, " -> %s", verdict(f.Decision))
+	fmt.Fprintf(&b, " -> %s", Answer(f.Decision))
 	if f.Decision.Reach == floodmark.Boxed && !f.Decision.Contained() {
 		b.WriteString(" boxed")
 	}

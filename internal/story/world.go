@@ -200,7 +200,7 @@ func (w *world) event(ev hook.Event) (string, error) {
 	if err := w.verify(ev, out.Verify, h); err != nil {
 		return "", err
 	}
-	return verdict(w.reply.Decision), nil
+	return Answer(w.reply.Decision), nil
 }
 
 // verify asks the story's verifiers about a call that waits for them, if the story has an answer of

@@ -129,6 +129,7 @@ type Daemon struct {
 	bots      []*telegram.Bot
 	desktop   *desktop.Desktop
 	console   *console.Console
+	pages     consoleDesk      // answers the pages of console
 	auditor   *auditor.Auditor // nil: none
 
 	hooks, owners net.Listener

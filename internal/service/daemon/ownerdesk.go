@@ -4,11 +4,15 @@ import (
 	"context"
 	"net/http"
 
+	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/ask/lasting"
 	"github.com/floodmark/floodmark/internal/console"
+	"github.com/floodmark/floodmark/internal/console/rulesdesk"
 	"github.com/floodmark/floodmark/internal/rules/liverules"
 	"github.com/floodmark/floodmark/internal/service/httpapi"
 	"github.com/floodmark/floodmark/internal/service/owner"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -62,12 +66,23 @@ func forOwner(s liverules.Status) owner.Rules {
 // A consoleDesk answers the ConsoleService: each part of the console answers its own methods.
 type consoleDesk struct {
 	*console.Console
+	*rulesdesk.Desk
+	httpapi.DidPage
+	httpapi.GraphPage
 }
 
 var _ httpapi.Console = consoleDesk{}
 
-// consoleDesk returns the desk of the console, which is open already or not.
-func (d *Daemon) consoleDesk() consoleDesk { return consoleDesk{d.console} }
+// consoleDesk returns the desk of a console, which is open already or not.
+func (d *Daemon) consoleDesk(c *console.Console) consoleDesk {
+	return consoleDesk{Console: c, Desk: rulesdesk.New(rulesdesk.Options{
+		File: d.opts.Paths.Policy, Versions: d.opts.Paths.Versions, Journal: d.store, Shipped: d.reader.Shipped,
+		Rules: d.rulesFor, Reload: d.reloadFor, Fleet: d.joined.Line, Now: d.opts.Now,
+		Note: func(ctx context.Context, tenant string, seen floodmark.IncidentSeen) error {
+			return d.note(ctx, journal.Session{Tenant: tenant, ID: monitor.Incidents}, seen)
+		},
+	})}
+}
 
 // noSystemConsole is why a monitor with a user of its own has no console: a browser of the owner
 // runs as another user, whose processes it cannot look at.
@@ -84,12 +99,13 @@ func (d *Daemon) newConsole(desk httpapi.Owner, o httpapi.Options) *console.Cons
 		API: mux, Judge: d.gate.JudgeTCP, Still: d.gate.Still, Person: httpapi.Terminal, Off: off,
 		Incident: d.incident, Log: d.opts.Log, Now: d.opts.Now,
 	})
+	d.pages = d.consoleDesk(c)
 	o.Refused = func(who httpapi.Identity, method, remote string) {
 		if who.May != 0 { // a page whose login has ended is no incident
 			d.refused(who, method, remote)
 		}
 	}
-	mux.Handle("/"+wire.ConsoleServiceName+"/", httpapi.NewConsoleHandler(consoleDesk{c}, o))
+	mux.Handle("/"+wire.ConsoleServiceName+"/", httpapi.NewConsoleHandler(d.pages, o))
 	mux.Handle("/"+wire.OwnerServiceName+"/", httpapi.NewOwnerHandler(desk, o))
 	return c
 }

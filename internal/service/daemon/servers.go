@@ -102,7 +102,7 @@ func (d *Daemon) servers() []server {
 func (d *Daemon) ownerHandler(desk httpapi.Owner, o httpapi.Options) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/"+wire.MachineServiceName+"/", httpapi.NewMachineHandler(d.fleetDesk(), o))
-	mux.Handle("/"+wire.ConsoleServiceName+"/", httpapi.NewConsoleHandler(d.consoleDesk(), o))
+	mux.Handle("/"+wire.ConsoleServiceName+"/", httpapi.NewConsoleHandler(d.pages, o))
 	mux.Handle("/", httpapi.NewOwnerHandler(desk, o))
 	return mux
 }

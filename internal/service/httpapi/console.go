@@ -10,8 +10,16 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// Console answers the pages of the console, and opens it. The rules of [Owner] apply.
+// Console opens the console and answers its pages. The rules of [Owner] apply.
 type Console interface {
+	Opener
+	RulesPage
+	DidPage
+	GraphPage
+}
+
+// An Opener opens and closes the console.
+type Opener interface {
 	OpenConsole(ctx context.Context, who Identity, r *wire.OpenConsoleRequest) (*wire.OpenConsoleResponse, error)
 	CloseConsole(ctx context.Context, who Identity, r *wire.CloseConsoleRequest) (*wire.CloseConsoleResponse, error)
 }

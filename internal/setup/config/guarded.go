@@ -34,7 +34,7 @@ func (r *Reader) Guarded(p Paths) (*catalog.File, error) {
 	// for example next to a policy file that the owner named.
 	for place, below := range map[string]string{
 		p.Policy: "", p.Service: "", p.Gateway: "", p.Journal: "*", p.Tokens: "*", p.Running: "", p.Cards: "*", p.Proofs: "", p.Pins: "*", p.Logins: "*", p.Fleets: "*", p.Fleet: "*", p.FleetBundle: "*", p.Checked: "", p.HookSocket: "", p.OwnerSocket: "",
-		p.Keys: "/**", p.Bundles: "/**", p.Witness: "/**", p.Originals: "/**",
+		p.Keys: "/**", p.Bundles: "/**", p.Witness: "/**", p.Originals: "/**", p.Versions: "/**",
 	} {
 		if err := add(place, below); err != nil {
 			return nil, err

@@ -52,6 +52,8 @@ type Paths struct {
 	Cards string
 	// Teams is the folder that describes the repositories of the owner's teams.
 	Teams string
+	// Versions is the folder of the versions of the policy that the console has replaced.
+	Versions string
 	// Log is the log of a monitor that runs in the background.
 	Log string
 	// Running names the process that has the journal open. It is removed when the process stops.
@@ -145,6 +147,7 @@ func under(config, data, state, runtime string) Paths {
 		Checked:     filepath.Join(state, "checked.json"),
 		Cards:       filepath.Join(state, "telegram"),
 		Teams:       filepath.Join(state, "teams"),
+		Versions:    filepath.Join(state, "policy-versions"),
 		Log:         filepath.Join(state, "monitor.log"),
 		Running:     filepath.Join(state, "running"),
 		HookSocket:  filepath.Join(runtime, "hook.sock"),

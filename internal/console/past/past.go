@@ -1,0 +1,94 @@
+// Package past reads recorded sessions for the console's reports, the last written first. It holds
+// one session in memory at a time, and a session that is too large is passed over. It verifies no
+// hashes and changes nothing.
+package past
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/reports/tally"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel/replay"
+)
+
+// The limits of one session. A long day of an agent has some thousand facts and some megabytes.
+const (
+	MaxFacts = 200_000
+	MaxBytes = 64 << 20
+)
+
+// A Session is one recorded session.
+type Session struct {
+	tally.Session
+	First   uint64    // the number of the first fact
+	Written time.Time // when it was last written
+	// Wrong is why the session could not be read. It has no facts then.
+	Wrong error
+}
+
+// Since returns the sessions of a tenant that were written since a time, the last written first. An
+// error ends them.
+func Since(ctx context.Context, j journal.Journal, tenant string, since time.Time) iter.Seq2[Session, error] {
+	return func(yield func(Session, error) bool) {
+		for h, err := range j.Recent(ctx, tenant) {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield(Session{}, err)
+				return
+			}
+			written := time.Unix(0, h.At)
+			if written.Before(since) {
+				return
+			}
+			s, err := Read(ctx, j, h.Session)
+			if ctx.Err() != nil {
+				yield(Session{}, ctx.Err())
+				return
+			}
+			s.Written, s.Wrong = written, err
+			if !yield(s, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Read returns one session.
+func Read(ctx context.Context, j journal.Journal, of journal.Session) (Session, error) {
+	s := Session{Session: tally.Session{Name: string(of.ID)}}
+	start, err := j.Begin(ctx, of)
+	if err != nil {
+		return s, err
+	}
+	after := uint64(0)
+	if t := start.Tombstone; t != nil {
+		mark := t.Mark
+		s.Erased, after = &mark, t.Link.Seq
+	}
+	bytes := 0
+	for e, err := range j.Read(ctx, of, after) {
+		if err != nil {
+			return Session{Session: tally.Session{Name: s.Name}}, err
+		}
+		var f floodmark.Fact
+		if bytes += len(e.Body); bytes > MaxBytes || len(s.Facts) >= MaxFacts {
+			err = fmt.Errorf("session %s is too long for this report; export it instead", of.ID)
+		} else {
+			f, err = e.Fact()
+		}
+		if err != nil {
+			return Session{Session: tally.Session{Name: s.Name}}, err
+		}
+		if len(s.Facts) == 0 {
+			s.First = e.Seq
+		}
+		s.Facts = append(s.Facts, replay.Recorded{At: e.Time().UTC(), Fact: f})
+	}
+	return s, nil
+}

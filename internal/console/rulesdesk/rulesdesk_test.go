@@ -1,0 +1,353 @@
+package rulesdesk_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/cli"
+	"github.com/floodmark/floodmark/internal/cli/rules"
+	"github.com/floodmark/floodmark/internal/service/httpapi"
+	"github.com/floodmark/floodmark/internal/service/owner"
+	"github.com/floodmark/floodmark/internal/story"
+	"github.com/floodmark/floodmark/wire"
+)
+
+const (
+	looser = first + "toolOverrides:\n  exec: {\"*\": allow}\n"
+	wrong  = "version: 1\nprofile: assistent\n"
+)
+
+// try tries a text and returns the last message.
+func (r *room) try(text string) *wire.TryRulesResponse {
+	r.t.Helper()
+	var last *wire.TryRulesResponse
+	err := r.TryRules(r.t.Context(), me(), &wire.TryRulesRequest{Text: text}, func(m *wire.TryRulesResponse) error { last = m; return nil })
+	if err != nil || !last.GetDone() {
+		r.t.Fatalf("%v, done %v", err, last.GetDone())
+	}
+	return last
+}
+
+// TestTryIsReplay holds the numbers of a trial to those of «floodmark policy replay», with the
+// differences.
+func TestTryIsReplay(t *testing.T) {
+	r := newRoom(t)
+	for i := range 5 {
+		r.poisoned(floodmark.SessionID(fmt.Sprint("openclaw:", i)))
+	}
+	trial := r.try(looser).GetTrial()
+	if trial.GetLooser() == 0 || trial.GetQuestionsWould() >= trial.GetQuestionsWas() {
+		t.Fatalf("the trial finds nothing: %v", trial)
+	}
+	got := replayed(t, r, looser)
+	want := map[string]int64{
+		"sessions": trial.GetSessions(), "decisions": trial.GetDecisions(), "same": trial.GetSame(), "changed": trial.GetChanged(),
+		"cannotTell": trial.GetCannotTell(), "tasks": trial.GetTasks(), "was": trial.GetQuestionsWas(), "would": trial.GetQuestionsWould(),
+		"looser": trial.GetLooser(), "stricter": trial.GetStricter(), "differences": int64(len(trial.GetDifferences())),
+	}
+	for name, n := range want {
+		if got[name] != n {
+			t.Errorf("%s: the console says %d, the command line %d", name, n, got[name])
+		}
+	}
+}
+
+// replayed runs «floodmark policy replay» over the room's journal.
+func replayed(t *testing.T, r *room, text string) map[string]int64 {
+	t.Helper()
+	dir := t.TempDir()
+	var lines bytes.Buffer
+	desk := &owner.Desk{Journal: r.store}
+	err := desk.Export(t.Context(), me(), &wire.ExportRequest{}, func(m *wire.ExportResponse) error {
+		data, err := protojson.Marshal(m.GetEntry())
+		lines.Write(append(data, '\n'))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string]string{"journal.jsonl": lines.String(), "new.yaml": text, "old.yaml": r.read()} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out, errs bytes.Buffer
+	c := &cli.Console{Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }, Dir: dir, Now: func() time.Time { return r.later(0) }}
+	cmd := rules.NewPolicy(c)
+	cli.AddOutput(cmd, true, cli.AsText, cli.AsJSON)
+	cmd.SetArgs([]string{"replay", "--from", "journal.jsonl", "--policy", "new.yaml", "--then", "old.yaml", "--limit", "0", "--output", "json"})
+	cmd.SilenceUsage, cmd.SilenceErrors = true, true
+	if err := cmd.ExecuteContext(t.Context()); err != nil && !errors.Is(err, cli.ErrNo) {
+		t.Fatal(err)
+	}
+	var got struct {
+		Sessions, Decisions, Same, Changed, CannotTell, Tasks, Looser, Stricter int64
+		Questions                                                               struct{ Was, Would int64 }
+		Differences                                                             []json.RawMessage
+	}
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil {
+		t.Fatalf("%v: %s%s", err, &out, &errs)
+	}
+	return map[string]int64{
+		"sessions": got.Sessions, "decisions": got.Decisions, "same": got.Same, "changed": got.Changed, "cannotTell": got.CannotTell, "tasks": got.Tasks,
+		"was": got.Questions.Was, "would": got.Questions.Would, "looser": got.Looser, "stricter": got.Stricter, "differences": int64(len(got.Differences)),
+	}
+}
+
+// TestTryLeavesOutOldSessions: only the days that were asked for are read.
+func TestTryLeavesOutOldSessions(t *testing.T) {
+	r := newRoom(t)
+	r.poisoned("old")
+	r.later(30 * 24 * time.Hour)
+	r.poisoned("new")
+	trial := r.try(looser).GetTrial()
+	if trial.GetSessions() != 1 || trial.GetDifferences()[0].GetSession() != "new" || trial.GetStopped() != "" {
+		t.Errorf("%v", trial)
+	}
+}
+
+// TestTryEndsInTime: a trial says how far it is, and how far it came if it takes too long.
+func TestTryEndsInTime(t *testing.T) {
+	r := newRoom(t)
+	for i := range 3 {
+		r.poisoned(floodmark.SessionID(fmt.Sprint("s", i)))
+	}
+	r.step = time.Minute
+	var all []*wire.TryRulesResponse
+	err := r.TryRules(t.Context(), me(), &wire.TryRulesRequest{Text: looser}, func(m *wire.TryRulesResponse) error { all = append(all, m); return nil })
+	if err != nil || len(all) != 2 || all[0].GetDone() || all[0].GetTrial().GetSessions() != 1 || len(all[0].GetTrial().GetDifferences()) != 0 {
+		t.Fatalf("%v: %v", err, all)
+	}
+	if last := all[1].GetTrial(); !strings.Contains(last.GetStopped(), "fewer days") || last.GetSessions() != 2 || last.GetReached() == nil {
+		t.Errorf("%v", last)
+	}
+}
+
+// TestTryCanBeCancelled and leaves room for the next trial.
+func TestTryCanBeCancelled(t *testing.T) {
+	r := newRoom(t)
+	r.poisoned("a")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := r.TryRules(ctx, me(), &wire.TryRulesRequest{Text: looser}, func(*wire.TryRulesResponse) error { return nil })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+	r.try(looser)
+}
+
+// TestCheckIsPolicyCheck holds the problems to those of «floodmark policy check».
+func TestCheckIsPolicyCheck(t *testing.T) {
+	r := newRoom(t)
+	for _, text := range []string{first, wrong, looser, first + "toolOverrides:\n  exek: {\"*\": allow}\n", "version: 1\n\tx"} {
+		r.write(text)
+		var out bytes.Buffer
+		c := &cli.Console{Stdout: &out, Getenv: func(string) string { return "" }, Dir: filepath.Dir(r.file)}
+		cmd := rules.NewPolicy(c)
+		cmd.SetArgs([]string{"check", r.file, "--output", "json"})
+		cmd.SilenceUsage, cmd.SilenceErrors = true, true
+		if err := cmd.ExecuteContext(t.Context()); err != nil && !errors.Is(err, cli.ErrNo) {
+			t.Fatal(err)
+		}
+		var want struct {
+			Errors   int32
+			Problems []*struct {
+				File, Severity, Code, Text, Hint string
+				Line, Column                     int32
+			}
+		}
+		if err := json.Unmarshal(out.Bytes(), &want); err != nil {
+			t.Fatal(err)
+		}
+		got, err := r.CheckRules(t.Context(), me(), &wire.CheckRulesRequest{Text: text})
+		if err != nil || got.GetErrors() != want.Errors || len(got.GetProblems()) != len(want.Problems) {
+			t.Fatalf("%q: %v: %v, want %s", text, err, got, &out)
+		}
+		for i, p := range got.GetProblems() {
+			w := want.Problems[i]
+			if p.GetFile() != w.File || p.GetLine() != w.Line || p.GetColumn() != w.Column || p.GetText() != w.Text || p.GetHint() != w.Hint || p.GetSeverity() != w.Severity {
+				t.Errorf("%v, want %v", p, w)
+			}
+		}
+	}
+}
+
+// TestSave saves, refuses errors and a file that changed meanwhile, keeps the old text, records who
+// it was, and goes back.
+func TestSave(t *testing.T) {
+	r := newRoom(t)
+	page := r.page()
+	read := page.GetFiles()[0].GetDigest()
+	if page.GetFiles()[0].GetText() != first || page.GetFiles()[0].GetLocked() != "" || page.GetProfile() != "assistant" {
+		t.Fatalf("%v", page)
+	}
+	got := r.save(wrong, read)
+	if got.GetRefused() == "" || len(got.GetProblems()) == 0 || r.read() != first {
+		t.Errorf("a policy with an error was saved: %v", got)
+	}
+	r.write(first + "# mine\n")
+	if got := r.save(looser, read); !strings.Contains(got.GetRefused(), "changed meanwhile") || r.read() != first+"# mine\n" || got.GetFile().GetText() != r.read() {
+		t.Errorf("a change by others was lost: %v", got)
+	}
+	read = r.page().GetFiles()[0].GetDigest()
+	if got := r.save(looser, read); got.GetRefused() != "" || !got.GetLoaded() || r.read() != looser {
+		t.Fatalf("%v", got)
+	}
+	if n := len(r.notes); n != 1 || r.notes[0].Kind != "policy-saved" || !strings.Contains(r.notes[0].Text, "by anna (console)") {
+		t.Errorf("%v", r.notes)
+	}
+	if r.rules("").Policy.Hash().String() != r.page().GetInForce() {
+		t.Error("it is not in force")
+	}
+	all := r.page().GetVersions()
+	if len(all) != 1 || all[0].GetBy() != "anna" {
+		t.Fatalf("%v", all)
+	}
+	back, err := r.RollBackRules(t.Context(), me(), &wire.RollBackRulesRequest{Version: all[0].GetId(), Read: r.page().GetFiles()[0].GetDigest()})
+	if err != nil || back.GetRefused() != "" || r.read() != first+"# mine\n" {
+		t.Errorf("%v: %v", err, back)
+	}
+	if n := len(r.page().GetVersions()); n != 2 {
+		t.Errorf("%d versions, want 2", n)
+	}
+}
+
+// TestSaveFirst writes a file where there was none, and takes it away if it cannot be used.
+func TestSaveFirst(t *testing.T) {
+	r := newRoom(t)
+	if err := os.Remove(r.file); err != nil {
+		t.Fatal(err)
+	}
+	r.strange = errors.New("no")
+	if got := r.save(looser, ""); got.GetRefused() == "" || !got.GetFile().GetMissing() {
+		t.Errorf("%v", got)
+	}
+	r.strange = nil
+	if got := r.save(looser, ""); got.GetRefused() != "" || r.read() != looser {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestRefusedByReload writes the old text back.
+func TestRefusedByReload(t *testing.T) {
+	r := newRoom(t)
+	r.strange = errors.New("no")
+	if got := r.save(looser, r.page().GetFiles()[0].GetDigest()); got.GetRefused() == "" || r.read() != first {
+		t.Errorf("%v", got)
+	}
+}
+
+// TestOldVersionsGo: no more than some are kept.
+func TestOldVersionsGo(t *testing.T) {
+	r := newRoom(t)
+	for i := range 60 {
+		r.save(fmt.Sprintf("%s# %d\n", first, i), r.page().GetFiles()[0].GetDigest())
+	}
+	all := r.page().GetVersions()
+	if len(all) != 50 {
+		t.Fatalf("%d versions", len(all))
+	}
+	got, err := r.Rules(t.Context(), me(), &wire.RulesRequest{Version: all[0].GetId()})
+	if err != nil || got.GetVersionText() != first+"# 58\n" {
+		t.Errorf("%v: %q", err, got.GetVersionText())
+	}
+}
+
+// TestWhoMaySave: only a person at this machine, and no policy that comes from elsewhere.
+func TestWhoMaySave(t *testing.T) {
+	r := newRoom(t)
+	read := r.page().GetFiles()[0].GetDigest()
+	for name, who := range map[string]httpapi.Identity{
+		"a script at the owner's socket": {Channel: httpapi.OwnerSocket, May: httpapi.OwnerMay},
+		"a token":                        {Channel: httpapi.ByToken, May: httpapi.OwnerMay},
+		"a viewer in the console":        {Channel: httpapi.ByConsole, May: httpapi.MayView},
+		"another tenant":                 {Tenant: "other", Channel: httpapi.ByConsole, May: httpapi.OwnerMay},
+	} {
+		if _, err := r.SaveRules(t.Context(), who, &wire.SaveRulesRequest{Text: looser, Read: read}); !errors.Is(err, httpapi.ErrInvalid) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	at := httpapi.Identity{Name: "anna", Channel: httpapi.OwnerSocket, May: httpapi.OwnerMay}
+	if _, err := r.SaveRules(httpapi.AtTerminal(t.Context()), at, &wire.SaveRulesRequest{Text: first + "# x\n", Read: read}); err != nil {
+		t.Error(err)
+	}
+	r.fleet = "the fleet of firm.example"
+	if _, err := r.SaveRules(t.Context(), me(), &wire.SaveRulesRequest{Text: looser, Read: read}); !errors.Is(err, httpapi.ErrInvalid) {
+		t.Errorf("beside a fleet: %v", err)
+	}
+	for _, name := range []string{"../policy", "", strings.Repeat("1", 20) + "/..", strings.Repeat("9", 20)} {
+		r.fleet = ""
+		if _, err := r.RollBackRules(t.Context(), me(), &wire.RollBackRulesRequest{Version: name}); !errors.Is(err, httpapi.ErrNotFound) {
+			t.Errorf("version %q: %v", name, err)
+		}
+	}
+}
+
+// TestStory writes a story that plays, and that fails once the answers are changed.
+func TestStory(t *testing.T) {
+	r := newRoom(t)
+	r.poisoned("s")
+	got, err := r.StoryOf(t.Context(), me(), &wire.StoryOfRequest{Of: "s"})
+	if err != nil || !got.GetPlays() {
+		t.Fatalf("%v: %v\n%s", err, got.GetNotes(), got.GetText())
+	}
+	for _, want := range []string{"-- policy --\nversion: 1", "owner What is new", `call #c2 message {"message":`, "mallory@example.net", "-> confirm taint-escalation"} {
+		if !strings.Contains(got.GetText(), want) {
+			t.Errorf("%q is missing in\n%s", want, got.GetText())
+		}
+	}
+	cat, err := shipped()
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := story.Play("x.txtar", []byte(strings.ReplaceAll(got.GetText(), "-> confirm taint-escalation", "-> allow")), cat)
+	if err != nil || res.OK() {
+		t.Errorf("%v, the story could not fail", err)
+	}
+	if _, err := r.StoryOf(t.Context(), me(), &wire.StoryOfRequest{Of: "nobody"}); !errors.Is(err, httpapi.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+	if _, err := r.StoryOf(t.Context(), me(), &wire.StoryOfRequest{Of: "s#4711"}); !errors.Is(err, httpapi.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+}
+
+func (r *room) page() *wire.RulesResponse {
+	r.t.Helper()
+	got, err := r.Rules(r.t.Context(), me(), &wire.RulesRequest{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return got
+}
+
+func (r *room) save(text, read string) *wire.SaveRulesResponse {
+	r.t.Helper()
+	got, err := r.SaveRules(r.t.Context(), me(), &wire.SaveRulesRequest{Text: text, Read: read})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return got
+}
+
+// BenchmarkTry tries a policy over a thousand sessions.
+func BenchmarkTry(b *testing.B) {
+	r := newRoom(b)
+	for i := range 1000 {
+		r.poisoned(floodmark.SessionID(fmt.Sprint("s", i)))
+	}
+	for b.Loop() {
+		r.try(looser)
+	}
+}

@@ -1,0 +1,160 @@
+package rulesdesk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/service/httpapi"
+	"github.com/floodmark/floodmark/internal/setup/config"
+	"github.com/floodmark/floodmark/internal/store/wholefile"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// lockTime is how long saving waits for another process that changes the policy.
+const lockTime = 5 * time.Second
+
+// changed is why a text is not saved over one that its author has not seen.
+const changed = "the file was changed meanwhile; read it again, and put your change into it"
+
+// SaveRules implements [httpapi.RulesPage].
+func (d *Desk) SaveRules(ctx context.Context, who httpapi.Identity, r *wire.SaveRulesRequest) (*wire.SaveRulesResponse, error) {
+	got, err := d.save(ctx, who, "policy-saved", r.GetText(), r.GetRead())
+	if err != nil {
+		return nil, err
+	}
+	return &wire.SaveRulesResponse{Refused: got.refused, Problems: problems(got.problems), File: got.file, Loaded: got.loaded}, nil
+}
+
+// RollBackRules implements [httpapi.RulesPage].
+func (d *Desk) RollBackRules(ctx context.Context, who httpapi.Identity, r *wire.RollBackRulesRequest) (*wire.RollBackRulesResponse, error) {
+	if err := d.mayWrite(ctx, who); err != nil {
+		return nil, err
+	}
+	v, err := d.version(r.GetVersion())
+	if err != nil {
+		return nil, err
+	}
+	got, err := d.save(ctx, who, "policy-rolled-back", v.Text, r.GetRead())
+	if err != nil {
+		return nil, err
+	}
+	return &wire.RollBackRulesResponse{Refused: got.refused, Problems: problems(got.problems), File: got.file, Loaded: got.loaded}, nil
+}
+
+// A saved is the outcome of saving.
+type saved struct {
+	refused  string
+	problems floodmark.Problems
+	file     *wire.RulesFile
+	loaded   bool
+}
+
+// mayWrite refuses callers that are no person at this machine, and policies that come from
+// elsewhere.
+func (d *Desk) mayWrite(ctx context.Context, who httpapi.Identity) error {
+	at := who.Channel == httpapi.ByConsole || httpapi.Terminal(ctx, who)
+	if !at || !who.May.Has(httpapi.MayPolicy) {
+		return fmt.Errorf("%w: a person at this machine must say this; a script edits the file and calls «floodmark policy reload»", httpapi.ErrInvalid)
+	}
+	if locked := d.locked(who); locked != "" {
+		return fmt.Errorf("%w: %s", httpapi.ErrInvalid, locked)
+	}
+	return nil
+}
+
+// save replaces the policy by a text without errors, if the file still has the digest that the
+// caller read, and puts it in force. Before, it keeps the old version and records who saves.
+func (d *Desk) save(ctx context.Context, who httpapi.Identity, kind, text, read string) (got saved, err error) {
+	if err := errors.Join(d.mayWrite(ctx, who), bounded(text)); err != nil {
+		return got, err
+	}
+	if got.problems, err = d.check(text); err != nil {
+		return got, err
+	}
+	d.saving.Lock()
+	defer d.saving.Unlock()
+	if got.problems.Failed() {
+		got.refused = "the text has errors; the rules in force stay"
+		got.file, err = d.file(who)
+		return got, err
+	}
+	said := fmt.Sprintf("digest %s of the text, by %s (%s)", floodmark.DigestOf(text).Short(), floodmark.OneLine(who.Name, maxName), who.Channel)
+	at, err := target(d.opts.File)
+	if err != nil {
+		return got, err
+	}
+	var was []byte
+	err = wholefile.Change(ctx, at, "the policy", lockTime, func() ([]byte, error) {
+		if was, err = config.ReadPolicy(at); err != nil {
+			return nil, err
+		}
+		if digest(was) != read {
+			return nil, errChanged
+		}
+		if err := d.keep(version{At: d.opts.Now().UTC(), By: who.Name, Text: string(was)}, was != nil); err != nil {
+			return nil, err
+		}
+		return []byte(text), d.opts.Note(ctx, who.Tenant, floodmark.IncidentSeen{Kind: kind, Text: said})
+	})
+	if errors.Is(err, errChanged) {
+		got.refused = changed
+	} else if err != nil {
+		return got, err
+	} else {
+		d.load(ctx, who, at, was, &got)
+	}
+	got.file, err = d.file(who)
+	return got, err
+}
+
+// errChanged says that the file has another digest than the one that was read.
+var errChanged = errors.New(changed)
+
+// maxName bounds the name of a person in a record.
+const maxName = 200
+
+// load puts the new file in force. If the rules refuse it after all, the old text is written back,
+// so that the file does not differ from what is in force.
+func (d *Desk) load(ctx context.Context, who httpapi.Identity, at string, was []byte, got *saved) {
+	now := d.opts.Reload(ctx, who.Tenant)
+	got.loaded = !now.Refused
+	if !now.Refused {
+		return
+	}
+	got.refused, got.problems = "the rules cannot be used; the old ones stay", now.Problems
+	back := func() error { return wholefile.Replace(at, was, 0o600) }
+	if was == nil {
+		back = func() error { return os.Remove(at) }
+	}
+	if err := back(); err != nil {
+		got.refused += ", but the file could not be written back: " + err.Error()
+		return
+	}
+	d.opts.Reload(ctx, who.Tenant)
+}
+
+// target returns the file that a path means. A link is followed, because owners keep their policy
+// in a repository.
+func target(path string) (string, error) {
+	at, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(path); err == nil {
+			return "", fmt.Errorf("the policy %s is a link to a file that is gone", path)
+		}
+		return path, nil
+	}
+	return at, err
+}
+
+// plainName reports whether a name of a version has the form that we give it, so that it names no
+// other file.
+func plainName(name string) bool {
+	return len(name) == versionDigits && strings.Trim(name, "0123456789") == ""
+}

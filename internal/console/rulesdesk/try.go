@@ -1,0 +1,183 @@
+package rulesdesk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/console/past"
+	"github.com/floodmark/floodmark/internal/reports/rejudge"
+	"github.com/floodmark/floodmark/internal/service/httpapi"
+	"github.com/floodmark/floodmark/internal/setup/config"
+	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/replay"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// The limits of a trial.
+const (
+	usualDays = 7
+	maxDays   = 365
+	// tryTime is how long a trial may take. A person waits for it.
+	tryTime = 2 * time.Minute
+	// keptDifferences bounds the differences in memory, some megabytes. Those that are told are
+	// chosen among them.
+	keptDifferences  = 10_000
+	usualDifferences = 200
+	maxDifferences   = 1_000
+	// often is how often a trial says how far it is.
+	often = 250 * time.Millisecond
+)
+
+// TryRules implements [httpapi.RulesPage].
+func (d *Desk) TryRules(ctx context.Context, who httpapi.Identity, r *wire.TryRulesRequest, send func(*wire.TryRulesResponse) error) error {
+	days, limit := int(r.GetDays()), int(r.GetLimit())
+	if days == 0 {
+		days = usualDays
+	}
+	if limit == 0 {
+		limit = usualDifferences
+	}
+	if days < 0 || days > maxDays || limit < 0 || limit > maxDifferences {
+		return fmt.Errorf("%w: want 1 to %d days, and a limit of 1 to %d", httpapi.ErrInvalid, maxDays, maxDifferences)
+	}
+	if err := bounded(r.GetText()); err != nil {
+		return err
+	}
+	now, then, wrong, err := d.both(who, r.GetText())
+	if err != nil {
+		return err
+	}
+	if wrong.Failed() {
+		return send(&wire.TryRulesResponse{Done: true, Problems: problems(wrong)})
+	}
+	select {
+	case d.trying <- struct{}{}:
+		defer func() { <-d.trying }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	t := &trial{
+		desk: d, send: send, began: d.opts.Now(), sum: rejudge.Sum{Keep: keptDifferences},
+		by: replay.Retrial{Now: now, Then: then, Since: d.opts.Now().Add(-time.Duration(days) * 24 * time.Hour)},
+	}
+	t.told = t.began
+	if err := t.run(ctx, who.Tenant); err != nil {
+		return err
+	}
+	return send(&wire.TryRulesResponse{Done: true, Trial: t.result(limit)})
+}
+
+// both returns the rules of a text and the rules that sessions were recorded under, both made with
+// the same catalog, as «floodmark policy replay» makes them.
+func (d *Desk) both(who httpapi.Identity, text string) (now kernel.Rules, then *kernel.Rules, wrong floodmark.Problems, err error) {
+	shipped, err := d.opts.Shipped()
+	if err != nil {
+		return now, nil, nil, err
+	}
+	if now, wrong = rejudge.Rules(d.opts.File, []byte(text), shipped); wrong.Failed() {
+		return now, nil, wrong, nil
+	}
+	held := d.opts.Rules(who.Tenant)
+	if held.Bundle != "" || d.opts.Fleet != nil && d.opts.Fleet() != "" {
+		return now, &held.Rules.Rules, nil, nil
+	}
+	was, err := config.ReadPolicy(d.opts.File)
+	if err != nil {
+		return now, nil, nil, err
+	}
+	old, broken := rejudge.Rules(d.opts.File, was, shipped)
+	if broken.Failed() { // what is on the disk is not in force
+		old, broken = rejudge.Rules(d.opts.File, held.Text, shipped)
+	}
+	if broken.Failed() {
+		return now, nil, nil, fmt.Errorf("read the rules in force: %w", broken)
+	}
+	return now, &old, nil, nil
+}
+
+// A trial is one policy being tried.
+type trial struct {
+	desk        *Desk
+	send        func(*wire.TryRulesResponse) error
+	by          replay.Retrial
+	sum         rejudge.Sum
+	began, told time.Time
+	reached     time.Time
+	unread      int64
+	stopped     string
+}
+
+// run judges all sessions again, the last written first.
+func (t *trial) run(ctx context.Context, tenant string) error {
+	for s, err := range past.Since(ctx, t.desk.opts.Journal, tenant, t.by.Since) {
+		if err != nil {
+			return err
+		}
+		if s.Wrong == nil {
+			s.Wrong = t.sum.Session(t.by, s.Session, s.First)
+		}
+		if s.Wrong != nil {
+			t.unread++
+		}
+		t.reached = s.Written
+		now := t.desk.opts.Now()
+		if now.Sub(t.began) > tryTime {
+			t.stopped = fmt.Sprintf("it took longer than %s; try fewer days", tryTime)
+			return nil
+		}
+		if now.Sub(t.told) < often {
+			continue
+		}
+		t.told = now
+		if err := t.send(&wire.TryRulesResponse{Trial: t.figures()}); err != nil {
+			return errors.Join(err, ctx.Err())
+		}
+	}
+	return nil
+}
+
+// figures returns the numbers so far.
+func (t *trial) figures() *wire.RulesTrial {
+	s := &t.sum
+	out := &wire.RulesTrial{
+		Sessions: int64(s.Sessions), Decisions: int64(s.Decisions), Same: int64(s.Same), Changed: int64(s.Changed), CannotTell: int64(s.CannotTell),
+		Tasks: int64(s.Tasks), QuestionsWas: int64(s.Questions.Was), QuestionsWould: int64(s.Questions.Would),
+		Looser: int64(s.Looser), Stricter: int64(s.Stricter), Unread: t.unread, Stopped: t.stopped, Since: timestamppb.New(t.by.Since),
+	}
+	if !t.reached.IsZero() {
+		out.Reached = timestamppb.New(t.reached)
+	}
+	return out
+}
+
+// result returns the numbers with some differences, those that let more through first.
+func (t *trial) result(limit int) *wire.RulesTrial {
+	slices.SortStableFunc(t.sum.Differences, func(a, b rejudge.Difference) int { return rank(a) - rank(b) })
+	t.sum.Cut(limit)
+	out := t.figures()
+	out.More = int64(t.sum.More)
+	for _, one := range t.sum.Differences {
+		out.Differences = append(out.Differences, &wire.RulesDifference{
+			Decision: foreign(one.Decision), Session: foreign(string(one.Session)), At: timestamppb.New(one.At), What: foreign(one.What),
+			Was: one.Was, Would: one.Would, Line: foreign(one.Line), Rule: foreign(one.Rule), Text: foreign(one.Text), Looser: one.Looser, Why: foreign(one.Why),
+		})
+	}
+	return out
+}
+
+// rank orders differences: those that let more through, other changes, and what cannot be told.
+func rank(d rejudge.Difference) int {
+	switch {
+	case d.Looser:
+		return 0
+	case d.Outcome == string(replay.Changed):
+		return 1
+	}
+	return 2
+}
