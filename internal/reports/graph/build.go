@@ -15,15 +15,7 @@ import (
 // Build returns the graph of a session from its facts, which must come in order and with their
 // times.
 func Build(session floodmark.SessionID, entries iter.Seq2[time.Time, floodmark.Fact]) (*Graph, error) {
-	b := builder{
-		graph:    &Graph{Session: session, blame: map[string][]string{}},
-		home:     map[floodmark.NodeID]*turnBuilder{},
-		calls:    map[floodmark.CallID]string{},
-		proposed: map[floodmark.CallID]string{},
-		grants:   map[floodmark.CallID]floodmark.TicketID{},
-		answers:  map[floodmark.Digest]*Node{},
-		tickets:  map[floodmark.TicketID][]floodmark.Digest{},
-	}
+	b := newBuilder(session)
 	count := 0
 	for at, fact := range entries {
 		if err := b.fold(at, fact); err != nil {
@@ -35,6 +27,18 @@ func Build(session floodmark.SessionID, entries iter.Seq2[time.Time, floodmark.F
 		b.graph.Turns = append(b.graph.Turns, t.finish(b.graph))
 	}
 	return b.graph, nil
+}
+
+func newBuilder(session floodmark.SessionID) *builder {
+	return &builder{
+		graph:    &Graph{Session: session, blame: map[string][]string{}},
+		home:     map[floodmark.NodeID]*turnBuilder{},
+		calls:    map[floodmark.CallID]string{},
+		proposed: map[floodmark.CallID]string{},
+		grants:   map[floodmark.CallID]floodmark.TicketID{},
+		answers:  map[floodmark.Digest]*Node{},
+		tickets:  map[floodmark.TicketID][]floodmark.Digest{},
+	}
 }
 
 // A builder builds turns from facts.
