@@ -26,9 +26,9 @@ import (
 type Options struct {
 	// API answers the pages. The caller is in the request's context.
 	API http.Handler
-	// Judge identifies the process at the other end of a connection; guess is looked at first. With
-	// [errors.ErrUnsupported] the system does not tell, and then the console only shows.
-	Judge func(ours, theirs netip.AddrPort, guess peer.Process) (peer.Caller, error)
+	// Judge identifies the process at the other end of a connection; guess is looked at first. It
+	// returns false where the system does not tell, and then the console only shows.
+	Judge func(ours, theirs netip.AddrPort, guess peer.Process) (peer.Caller, bool)
 	// Still judges a process again.
 	Still func(peer.Caller) peer.Caller
 	// Person reports whether a person at a terminal asks.
@@ -197,8 +197,8 @@ const untold = "this system does not tell which program opened a connection, and
 
 // tells reports whether the system tells which process opened a connection.
 func (c *Console) tells() bool {
-	_, err := c.opts.Judge(netip.AddrPort{}, netip.AddrPort{}, peer.Process{})
-	return !errors.Is(err, errors.ErrUnsupported)
+	_, told := c.opts.Judge(netip.AddrPort{}, netip.AddrPort{}, peer.Process{})
+	return told
 }
 
 // CloseConsole implements [httpapi.Console].

@@ -39,7 +39,7 @@ type line struct {
 	once         sync.Once
 	ours, theirs net.Addr
 	who          peer.Caller
-	untold       bool // the system does not tell
+	told         bool // the system tells who it is
 }
 
 type lineKey struct{}
@@ -99,8 +99,8 @@ func (d *door) caller(r *http.Request) (_ peer.Caller, told bool) {
 	if !ok {
 		return peer.Caller{Kind: "unknown-peer", Why: "it is not known who is there"}, true
 	}
-	l.once.Do(func() { l.who, l.untold = d.lookUp(l) })
-	if l.untold {
+	l.once.Do(func() { l.who, l.told = d.lookUp(l) })
+	if !l.told {
 		return peer.Caller{}, false
 	}
 	return d.Still(l.who), true
@@ -108,31 +108,26 @@ func (d *door) caller(r *http.Request) (_ peer.Caller, told bool) {
 
 // lookUp finds the process at the other end. The last one that was the owner's is looked at first,
 // because a browser opens many connections and a search of all processes takes long.
-func (d *door) lookUp(l *line) (who peer.Caller, untold bool) {
+func (d *door) lookUp(l *line) (_ peer.Caller, told bool) {
 	ours, err := netip.ParseAddrPort(l.ours.String())
 	theirs, err2 := netip.ParseAddrPort(l.theirs.String())
 	if err := errors.Join(err, err2); err != nil {
-		return peer.Caller{Kind: "unknown-peer", Why: err.Error()}, false
+		return peer.Caller{Kind: "unknown-peer", Why: err.Error()}, true
 	}
 	d.mu.Lock()
 	guess := d.guess
 	d.mu.Unlock()
-	who, err = d.Judge(ours, theirs, guess)
-	if errors.Is(err, errors.ErrUnsupported) {
-		return peer.Caller{}, true
+	who, told := d.Judge(ours, theirs, guess)
+	if !told || !who.Owner() {
+		return who, told
 	}
-	if err != nil {
-		return peer.Caller{Kind: "unknown-peer", Why: err.Error()}, false
+	d.mu.Lock()
+	d.guess = who.Process
+	d.mu.Unlock()
+	if g, ok := l.conn.(*guest); ok {
+		g.known.Store(true)
 	}
-	if who.Owner() {
-		d.mu.Lock()
-		d.guess = who.Process
-		d.mu.Unlock()
-		if g, ok := l.conn.(*guest); ok {
-			g.known.Store(true)
-		}
-	}
-	return who, false
+	return who, true
 }
 
 // foreign returns why a request is not one of our own page's; empty if it may be. A browser says

@@ -34,6 +34,9 @@ type Gate struct {
 	// Of returns the number and the user of the process at the other end of a connection. It is the
 	// function [Of]; tests replace it.
 	Of func(net.Conn) (pid, uid int, err error)
+	// OfTCP returns the process at the other end of a connection over loopback, and its user. It is
+	// nil for the system's own; tests replace it.
+	OfTCP func(ours, theirs netip.AddrPort, users []int, guess Process) (Process, int, error)
 }
 
 // Judge identifies the process at the other end. A process that it cannot identify is not taken for
@@ -51,24 +54,28 @@ func (g *Gate) Judge(c net.Conn) Caller {
 }
 
 // JudgeTCP identifies the process at the other end of a connection on this machine. The process of
-// guess is looked at first; see [OfTCP]. Where the system does not tell, the error is
-// [errors.ErrUnsupported]; any other failure is in the caller, which is then not the owner.
-func (g *Gate) JudgeTCP(ours, theirs netip.AddrPort, guess Process) (Caller, error) {
-	found, uid, err := tcpPeer(ours, theirs, g.Users, guess)
-	switch {
-	case errors.Is(err, errors.ErrUnsupported):
-		return Caller{}, err
-	case err != nil:
-		return Caller{Kind: "unknown-peer", Why: err.Error()}, nil
+// guess is looked at first; see [OfTCP]. It returns false where the system does not tell; of any
+// other failure the caller says why it is not taken for the owner.
+func (g *Gate) JudgeTCP(ours, theirs netip.AddrPort, guess Process) (_ Caller, told bool) {
+	of := g.OfTCP
+	if of == nil {
+		of = tcpPeer
 	}
-	p, err := Trace(g.Table, found.PID)
+	found, uid, err := of(ours, theirs, g.Users, guess)
+	if errors.Is(err, errors.ErrUnsupported) {
+		return Caller{}, false
+	}
+	var p Peer
+	if err == nil {
+		p, err = Trace(g.Table, found.PID)
+	}
 	if err == nil && p.Process != found {
 		err = fmt.Errorf("%w: the process that connected has ended", ErrUnknown)
 	}
 	if err != nil {
-		return Caller{Peer: Peer{Info: Info{Process: found, UID: uid}}, Kind: "unknown-peer", Why: err.Error()}, nil
+		return Caller{Peer: Peer{Info: Info{Process: found, UID: uid}}, Kind: "unknown-peer", Why: err.Error()}, true
 	}
-	return g.place(p, uid), nil
+	return g.place(p, uid), true
 }
 
 func (g *Gate) place(p Peer, uid int) Caller {

@@ -16,7 +16,7 @@ import (
 // NewOpen is the command «floodmark open».
 func NewOpen(c *cli.Console) *cobra.Command {
 	var p cli.Place
-	var print, end, show bool
+	var only, end, show bool
 	cmd := &cobra.Command{
 		Use:   "open",
 		Short: "Open the console in your browser",
@@ -38,10 +38,10 @@ You must say it at a terminal that no agent was started from.`,
 			if end {
 				return endConsole(c, cmd, p)
 			}
-			return open(c, cmd, p, print, show)
+			return open(c, cmd, p, only, show)
 		}),
 	}
-	cmd.Flags().BoolVar(&print, "print", false, "print the link and open no browser")
+	cmd.Flags().BoolVar(&only, "print", false, "print the link and open no browser")
 	cmd.Flags().BoolVar(&show, "only-show", false, "nothing can be answered or changed in it")
 	cmd.Flags().BoolVar(&end, "close", false, "end all pages and links")
 	cmd.MarkFlagsMutuallyExclusive("print", "close")
@@ -51,7 +51,7 @@ You must say it at a terminal that no agent was started from.`,
 }
 
 // open asks for a link and hands it to the browser.
-func open(c *cli.Console, cmd *cobra.Command, p cli.Place, print, show bool) error {
+func open(c *cli.Console, cmd *cobra.Command, p cli.Place, only, show bool) error {
 	a, err := cli.Ask(cmd.Context(), c, p, func(d *cli.Desk, ctx context.Context, q *wire.OpenConsoleRequest) (*wire.OpenConsoleResponse, error) {
 		return d.Console.OpenConsole(ctx, q)
 	}, &wire.OpenConsoleRequest{OnlyShows: show})
@@ -64,7 +64,7 @@ func open(c *cli.Console, cmd *cobra.Command, p cli.Place, print, show bool) err
 	if a.GetOnlyShows() != "" {
 		c.Say("it only shows: %s", a.GetOnlyShows())
 	}
-	if !print && browse(c, a.GetLink()) {
+	if !only && browse(c, a.GetLink()) {
 		c.Say("the console opens in your browser; «floodmark open --close%s» ends it", p.Flags())
 		return nil
 	}
