@@ -43,7 +43,7 @@ func (s *Subject) Offers(o Offering) (list []floodmark.Offer) {
 	}
 	tool := report.Visible(s.Action.Tool.String())
 	switch {
-	case o.ToolWide && !Flowed(s.Codes) && s.Keeps:
+	case o.ToolWide && !Flowed(s.Codes()) && s.Keeps:
 		list = append(list, floodmark.Offer{Words: "any call of " + tool + " until the turn ends", Scope: floodmark.GrantTool})
 	case !slices.Contains(s.Action.Effects, floodmark.Send):
 		list = append(list, floodmark.Offer{Words: "exactly this call for 30 min", Scope: floodmark.GrantMinutes, For: offerAgain})
@@ -93,7 +93,7 @@ func (s *Subject) Widens() bool {
 	if slices.Contains(s.Action.Effects, floodmark.Admin) || s.Basis.SelfProtected {
 		return false
 	}
-	for _, c := range s.Codes {
+	for _, c := range s.Codes() {
 		switch c {
 		case floodmark.FlowSecret, floodmark.Undescribed, floodmark.ActiveContent, floodmark.SelfProtection, floodmark.Interactive:
 			return false

@@ -1,6 +1,8 @@
 package approval
 
 import (
+	"slices"
+
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 )
@@ -13,12 +15,24 @@ type Subject struct {
 	Leaves []hook.Leaf
 	// Mark is the mark that it was judged at.
 	Mark floodmark.Label
-	// Codes are the reasons against it.
-	Codes []floodmark.Code
+	// Reasons are those of the policy's ruling.
+	Reasons []floodmark.Reason
 	// Keeps says that it puts no code into a repository.
 	Keeps bool
 	// Pattern is what a wider approval would cover; empty if there is none.
 	Pattern string
+}
+
+// Codes returns the codes of the reasons against the call.
+func (s *Subject) Codes() []floodmark.Code {
+	var codes []floodmark.Code
+	for _, r := range s.Reasons {
+		if r.Verdict < floodmark.Allow && !slices.Contains(codes, r.Code) {
+			codes = append(codes, r.Code)
+		}
+	}
+	slices.Sort(codes)
+	return codes
 }
 
 // An Offering is what decides which approvals a question offers, beside the call.

@@ -303,16 +303,7 @@ func (st *step) madeOf(src floodmark.Source, before floodmark.NodeID) bool {
 }
 
 // codes returns the codes of the reasons against the call.
-func (j *judged) codes() []floodmark.Code {
-	var codes []floodmark.Code
-	for _, r := range j.ruling.Reasons {
-		if r.Verdict < floodmark.Allow {
-			codes = addNew(codes, r.Code)
-		}
-	}
-	slices.Sort(codes)
-	return codes
-}
+func (j *judged) codes() []floodmark.Code { return j.subject().Codes() }
 
 // decided returns the call as it is told to people.
 func (j *judged) decided() *floodmark.ActionDecided {

@@ -13,7 +13,7 @@ import (
 
 // subject returns the call as a question is about it.
 func (j *judged) subject() *approval.Subject {
-	return &approval.Subject{Action: &j.action, Basis: &j.basis, Leaves: j.leaves, Mark: j.mark, Codes: j.codes(), Keeps: !j.use.Profile.Commits(), Pattern: j.pattern}
+	return &approval.Subject{Action: &j.action, Basis: &j.basis, Leaves: j.leaves, Mark: j.mark, Reasons: j.ruling.Reasons, Keeps: !j.use.Profile.Commits(), Pattern: j.pattern}
 }
 
 // offering returns what else decides what a question about a call offers.
