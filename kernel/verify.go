@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -12,7 +11,6 @@ import (
 	"github.com/floodmark/floodmark/audit"
 	"github.com/floodmark/floodmark/internal/secret"
 	"github.com/floodmark/floodmark/policy"
-	"github.com/floodmark/floodmark/report"
 	"github.com/floodmark/floodmark/verify"
 )
 
@@ -227,9 +225,9 @@ func (st *step) tally(j *judged, answers []floodmark.VerifierAnswered) {
 			continue
 		}
 		a := answers[at]
-		reason := floodmark.Reason{Code: floodmark.Verified, Rule: name, Text: answerText(a), Verdict: a.Verdict}
+		reason := floodmark.Reason{Code: floodmark.Verified, Rule: name, Text: verify.AnswerText(a), Verdict: a.Verdict}
 		if a.Verdict != floodmark.Allow {
-			st.refuse(j, reason, floodmark.Remedy{Agent: failureRemedy(a), Person: personsRemedy(a)})
+			st.refuse(j, reason, verify.Remedy(a))
 			return
 		}
 		j.decision.Reasons = append(slices.Clip(j.decision.Reasons), reason)
@@ -243,52 +241,6 @@ func (st *step) refuse(j *judged, reason floodmark.Reason, todo floodmark.Remedy
 	d.Verdict, d.Verifiers, d.Blame = floodmark.Restrict, nil, nil
 	d.Reasons = append([]floodmark.Reason{reason}, d.Reasons...)
 	d.Remedy = todo
-}
-
-// personsRemedy returns what the owner can do.
-func personsRemedy(a floodmark.VerifierAnswered) string {
-	switch verify.FailureKind(a.Failure) {
-	case "":
-		return "It is for whoever runs that verifier to allow it."
-	case verify.Unconfigured:
-		return "Describe it in service.yaml under «verifier» and switch it on, or take it out of the policy."
-	case verify.Deadline, verify.Stopped, verify.Unshowable, verify.Crowded:
-		return "There is nothing for you to do here."
-	default:
-		return "«floodmark doctor webhook» and «floodmark doctor telegram» show what is wrong."
-	}
-}
-
-// answerText returns an answer in words. What a gate says is quoted: it is data.
-func answerText(a floodmark.VerifierAnswered) string {
-	name := "the verifier " + report.Visible(a.Verifier)
-	switch {
-	case a.Failure != "" && a.Verdict == floodmark.Allow:
-		return name + " gave no answer (" + a.Text + "), and failMode lets the call pass then"
-	case a.Failure != "":
-		return name + " gave no answer: " + a.Text
-	case a.Verdict == floodmark.Allow:
-		return name + " allowed it"
-	case a.Text == "":
-		return name + " refused it"
-	}
-	return name + " refused it and said " + strconv.Quote(a.Text)
-}
-
-// failureRemedy returns what the agent can do.
-func failureRemedy(a floodmark.VerifierAnswered) string {
-	switch verify.FailureKind(a.Failure) {
-	case "":
-		return "Do not try this again; finish the task without it and say what was left out."
-	case verify.Deadline:
-		return "It is still being asked: try the same call again in a minute, and tell the owner that it takes long."
-	case verify.Unshowable:
-		return "Make the call smaller: put less into its arguments."
-	case verify.Crowded:
-		return "Make fewer calls at once: wait for those that are being asked about, then try this one again."
-	default:
-		return "Tell the owner that the verifier gave no answer, go on with what needs none, and try the same call again later."
-	}
 }
 
 // provider returns how the owner talks to the agent: where they last wrote.
