@@ -72,6 +72,7 @@ func actions() map[string]func(ctx context.Context, p config.Paths) error {
 		},
 	}
 	maps.Copy(list, waysToSayYes(owner))
+	maps.Copy(list, waysToTheConsole())
 	return list
 }
 

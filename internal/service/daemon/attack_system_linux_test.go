@@ -173,6 +173,9 @@ func (p *play) prepare(action string) {
 	if out, err := cmd.CombinedOutput(); err != nil || !strings.HasPrefix(string(out), saysPossible) {
 		p.t.Fatalf("prepare: %v\n%s", err, out)
 	}
+	if strings.HasPrefix(action, atConsole) {
+		p.openConsole()
+	}
 }
 
 // agent runs a protected agent: a program called codex that reports the start
