@@ -160,11 +160,11 @@ func (f *fleet) call(m protoreflect.MethodDescriptor, token string, body []byte)
 	return string(answer)
 }
 
-// methods are all of the API, from its description: one that is added tomorrow
-// is tried, too.
+// methods are all of the API on the network, from its description: one that is added tomorrow
+// is tried, too. The console is on loopback alone.
 func methods() []protoreflect.MethodDescriptor {
 	var list []protoreflect.MethodDescriptor
-	for _, file := range []protoreflect.FileDescriptor{wire.File_floodmark_v1_hook_proto, wire.File_floodmark_v1_owner_proto, wire.File_floodmark_v1_machine_proto, wire.File_floodmark_v1_console_proto} {
+	for _, file := range []protoreflect.FileDescriptor{wire.File_floodmark_v1_hook_proto, wire.File_floodmark_v1_owner_proto, wire.File_floodmark_v1_machine_proto} {
 		for i := range file.Services().Len() {
 			all := file.Services().Get(i).Methods()
 			for j := range all.Len() {
