@@ -112,3 +112,10 @@ test('errors say what the daemon said', async () => {
   vi.stubGlobal('fetch', () => Promise.reject(new TypeError('no')));
   await expect(api.status()).rejects.toMatchObject({ code: 'lost' });
 });
+
+test('a process that is not the owner is not asked to try again', async () => {
+  answers(() => new Response('refused: an agent', { status: 403, headers: { 'Content-Type': 'text/plain' } }));
+  const said: (number | undefined)[] = [];
+  await api.follow('OwnerService/Watch', {}, { live: () => undefined, message: () => undefined, lost: (_, again) => said.push(again) }, new AbortController().signal);
+  expect(said).toEqual([undefined]);
+});

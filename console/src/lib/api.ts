@@ -16,7 +16,7 @@ export class ApiError extends Error {
 
   /** Nothing that this page repeats would be heard: it needs a new link. */
   get final(): boolean {
-    return this.code === 'unauthenticated';
+    return this.code === 'unauthenticated' || this.code === 'permission_denied';
   }
 }
 

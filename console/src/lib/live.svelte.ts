@@ -34,6 +34,8 @@ class Live {
   state = $state<State>('starting');
   /** Why there is nothing, or nothing new. */
   why = $state('');
+  /** Why what is shown may be old although the stream stands; empty if it is not. */
+  stale = $state('');
   /** When the stream is tried again. */
   again = $state<number>();
   now = $state(Date.now());
@@ -140,11 +142,15 @@ class Live {
       this.status = status;
       this.sessions = sessions.sessions ?? [];
       const first = !this.loaded;
+      this.stale = '';
       this.loaded = true;
       if (first) void this.#lasts();
     } catch (e) {
       if (e instanceof api.ApiError && e.final) this.close(e.message);
-      else this.why = e instanceof Error ? e.message : String(e);
+      else {
+        this.stale = e instanceof Error ? e.message : String(e);
+        this.#stale = true;
+      }
     }
     setTimeout(() => {
       this.#reading = false;
@@ -254,6 +260,10 @@ class Live {
 
   #tick(): void {
     this.now = Date.now();
+    if (this.cards.some((c) => c.ended === undefined && millis(c.q.expires) < this.now - 1_000)) {
+      this.cards = this.cards.map((c) => (c.ended === undefined && millis(c.q.expires) < this.now - 1_000 ? { ...c, gone: true, ended: this.now } : c));
+      this.refresh();
+    }
     if (this.cards.some((c) => c.ended !== undefined && this.now - c.ended > keepEnded)) {
       this.#place(this.cards.filter((c) => c.ended === undefined || this.now - c.ended <= keepEnded));
     }
