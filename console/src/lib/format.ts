@@ -2,6 +2,9 @@
 
 import type { Action, Answered, Decided, Label, Source, Time } from './types';
 
+/** capital begins a sentence. */
+export const capital = (s: string): string => s.charAt(0).toUpperCase() + s.slice(1);
+
 const number = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
 /** span says how long some milliseconds are, roughly enough to be read in passing. */
@@ -57,8 +60,8 @@ export interface Deed {
   quote: string;
 }
 
-const past: Record<string, string> = { admin: 'changed settings with', run: 'ran', send: 'sent', change: 'changed', write: 'wrote', fetch: 'fetched', observe: 'looked at' };
-const wanted: Record<string, string> = { admin: 'change settings with', run: 'run', send: 'send', change: 'change', write: 'write', fetch: 'fetch', observe: 'look at' };
+const past: Record<string, string> = { admin: 'changed settings with', run: 'ran', send: 'sent something to', change: 'changed', write: 'wrote', fetch: 'fetched', observe: 'looked at' };
+const wanted: Record<string, string> = { admin: 'change settings with', run: 'run', send: 'send something to', change: 'change', write: 'write', fetch: 'fetch', observe: 'look at' };
 
 /** verdictWord is what was decided, in one word of the owner's. */
 export function verdictWord(d: Decided): 'allowed' | 'boxed' | 'asked' | 'checked' | 'refused' {
@@ -87,7 +90,8 @@ export function deed(d: Decided): Deed {
   const command = d.box?.command || a.arguments?.find((x) => x.path === 'command' || x.path === 'script' || x.path === 'cmd')?.shown;
   if (command) return { words: verdictWord(d) === 'boxed' ? 'ran in a box' : effect === 'run' ? verb : `${done ? 'ran' : 'wanted to run'}`, quote: command };
   const shown = (a.arguments ?? []).map((x) => x.shown).filter((x) => x);
-  return { words: verb, quote: shown.length > 0 ? `${shown.slice(0, 2).join(', ')} (${tool})` : tool };
+  if (shown.length === 0) return { words: done ? 'used' : 'wanted to use', quote: tool };
+  return { words: verb, quote: `${shown.slice(0, 2).join(', ')} (${tool})` };
 }
 
 /** place names a source as a person would. */
