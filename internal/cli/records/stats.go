@@ -12,12 +12,11 @@ import (
 
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/cli"
+	"github.com/floodmark/floodmark/internal/reports/spare"
 	"github.com/floodmark/floodmark/internal/reports/tally"
-	"github.com/floodmark/floodmark/internal/text/linetext"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/kernel/replay"
 	"github.com/floodmark/floodmark/monitor"
-	"github.com/floodmark/floodmark/policy"
 )
 
 // JournalFlags say which part of a journal a command reads.
@@ -255,47 +254,18 @@ func (j *Judge) rule(b tally.Behind) (ruleReport, error) {
 
 // saves returns how many questions a line would have spared.
 func (j *Judge) saves(l tally.Line) (int, error) {
-	trial := replay.Retrial{Now: j.Rules, Then: &j.Rules, Since: j.Since}
-	switch l.Kind {
-	case tally.Grant:
-		return l.Saves, nil
-	case tally.Endorsement:
-		trial.Endorse = append(trial.Endorse, l.Digest)
-	default:
-		rules, _, err := j.With([]tally.Line{l})
-		if err != nil {
-			return 0, nil //nolint:nilerr // a line that cannot be loaded spares nothing
-		}
-		trial.Now = rules
+	n, err := j.spare().Saves(l, j.Sessions)
+	if err != nil {
+		return 0, cli.Refuse("check the journal with «floodmark journal verify»", "%s", err)
 	}
-	saved := 0
-	for _, s := range j.Sessions {
-		if l.Kind == tally.Endorsement && s.Name != l.Session {
-			continue
-		}
-		a, err := trial.Session(s.Facts, s.Erased)
-		if err != nil {
-			return 0, cli.Refuse("check the journal with «floodmark journal verify»", "judge %s again: %s", s.Name, err)
-		}
-		saved += a.Asked - a.WouldAsk
-	}
-	return saved, nil
+	return n, nil
 }
 
 // With loads the owner's policy with some lines added.
-func (j *Judge) With(lines []tally.Line) (kernel.Rules, string, error) {
-	text := j.Policy.Text
-	for _, l := range lines {
-		var ok bool
-		if text, ok = linetext.WithLine(text, l.Key, l.Text, ""); !ok {
-			return kernel.Rules{}, "", errors.New("the file writes " + l.Key + " on one line")
-		}
-	}
-	p, problems := policy.Load(policy.Layer{Name: j.Policy.Name, Data: []byte(text)})
-	if problems.Failed() {
-		return kernel.Rules{}, "", problems
-	}
-	return kernel.NewRules(p, catalog.New(p.Tools(), j.shipped)), text, nil
+func (j *Judge) With(lines []tally.Line) (kernel.Rules, string, error) { return j.spare().With(lines) }
+
+func (j *Judge) spare() *spare.Judge {
+	return &spare.Judge{Name: j.Policy.Name, Text: j.Policy.Text, Shipped: j.shipped, Rules: j.Rules, Since: j.Since}
 }
 
 // cost returns what another policy would have cost.

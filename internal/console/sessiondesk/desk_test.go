@@ -17,7 +17,8 @@ func TestSessionGraph(t *testing.T) {
 	j := journal.NewMemory()
 	s := journal.Session{ID: "openclaw:s"}
 	entries, err := journal.Seal(s, journal.Link{}, time.Unix(1, 0), []floodmark.Fact{
-		floodmark.SessionOpened{Agent: "openclaw"}, floodmark.TurnOpened{Turn: 1},
+		floodmark.SessionOpened{Agent: "openclaw"},
+		floodmark.TurnOpened{Turn: 1},
 		floodmark.ContentSeen{Source: floodmark.Source{Kind: floodmark.NodeInput, Origin: floodmark.Origin{Kind: floodmark.FromTool, Name: "read", Place: "/p/a\u202e.txt"}, Digest: floodmark.DigestOf("a")}},
 		floodmark.ActionDecided{
 			Action:   floodmark.Action{Kind: floodmark.CallTool, Call: "c", Tool: floodmark.ToolRef{Agent: "openclaw", Name: "exec"}},

@@ -72,7 +72,9 @@ func TestPicture(t *testing.T) {
 		t.Errorf("%+v", src)
 	}
 	for _, want := range []Link{
-		{From: "c1", To: "n0", Kind: LinkResult}, {From: "n0", To: "c2", Kind: LinkArgument, Argument: "to"}, {From: "n0", To: "c2", Kind: LinkBlame},
+		{From: "c1", To: "n0", Kind: LinkResult},
+		{From: "n0", To: "c2", Kind: LinkArgument, Argument: "to"},
+		{From: "n0", To: "c2", Kind: LinkBlame},
 		{From: "c1", To: p.Nodes[3].ID, Kind: LinkWrote},
 	} {
 		if !slices.Contains(p.Edges, want) {

@@ -55,6 +55,10 @@ type Question struct {
 	// Read are the calls that brought the sources in Blamed, in the same order.
 	Read    []floodmark.ActionDecided
 	Outcome Outcome
+	// Project is the folder that the agent worked in.
+	Project string
+	// Channel is how the answer came; empty if there was none.
+	Channel string
 	// Took is the time to the answer. Glance is the time to the answer since the last call was
 	// added to the question.
 	Took, Glance time.Duration
@@ -252,7 +256,7 @@ func (r *reader) ask(at time.Time, t floodmark.TicketID, shown floodmark.Shown, 
 	key := callKey{shown.Tool, shown.ArgsDigest}
 	q := &Question{
 		Session: r.name, Ticket: t, At: at, Turn: r.state.Turn, Fact: r.last, Shown: shown, Letters: r.lastLen,
-		Sources: r.behind, Outcome: Waiting, Again: r.asked[key], expires: expires, changed: at,
+		Sources: r.behind, Outcome: Waiting, Project: r.state.Project, Again: r.asked[key], expires: expires, changed: at,
 	}
 	for _, n := range r.last.Decision.Blame {
 		if src, ok := r.state.Ledger.Source(n); ok {
@@ -287,7 +291,7 @@ func (r *reader) answered(at time.Time, f floodmark.TicketAnswered) {
 		if q.Outcome != Waiting && (q.Outcome != Approved || f.Verdict != floodmark.Restrict) {
 			continue
 		}
-		q.Took, q.Glance = at.Sub(q.At), at.Sub(q.changed)
+		q.Channel, q.Took, q.Glance = f.Channel, at.Sub(q.At), at.Sub(q.changed)
 		if at.After(q.held) && q.held.After(q.changed) { // people were notified only after quiet hours
 			q.Took, q.Glance = at.Sub(q.held), at.Sub(q.held)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/ask/lasting"
 	"github.com/floodmark/floodmark/internal/console"
+	"github.com/floodmark/floodmark/internal/console/did"
 	"github.com/floodmark/floodmark/internal/console/rulesdesk"
 	"github.com/floodmark/floodmark/internal/console/sessiondesk"
 	"github.com/floodmark/floodmark/internal/rules/liverules"
@@ -76,7 +77,9 @@ var _ httpapi.Console = consoleDesk{}
 
 // consoleDesk returns the desk of a console, which is open already or not.
 func (d *Daemon) consoleDesk(c *console.Console) consoleDesk {
-	return consoleDesk{Console: c, GraphPage: &sessiondesk.Desk{Journal: d.store}, Desk: rulesdesk.New(rulesdesk.Options{
+	return consoleDesk{Console: c, GraphPage: &sessiondesk.Desk{Journal: d.store}, DidPage: did.New(did.Options{
+		File: d.opts.Paths.Policy, Journal: d.store, Shipped: d.reader.Shipped, Rules: d.rulesFor, Now: d.opts.Now,
+	}), Desk: rulesdesk.New(rulesdesk.Options{
 		File: d.opts.Paths.Policy, Versions: d.opts.Paths.Versions, Journal: d.store, Shipped: d.reader.Shipped,
 		Rules: d.rulesFor, Reload: d.reloadFor, Fleet: d.joined.Line, Now: d.opts.Now,
 		Note: func(ctx context.Context, tenant string, seen floodmark.IncidentSeen) error {

@@ -1,0 +1,94 @@
+// Package did answers the console's page that says what the monitor did in the last days: what was
+// stopped, contained and asked, how people answered, and what cost most questions with the line
+// that would spare them. It reads the journal when it is asked, one session at a time and the last
+// written first, and keeps nothing afterwards. The counting is done by package tally.
+package did
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/console/past"
+	"github.com/floodmark/floodmark/internal/service/httpapi"
+	"github.com/floodmark/floodmark/internal/service/owner"
+	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// The limits of an answer. A person waits for it.
+const (
+	usualDays = 7
+	maxDays   = 365
+	readTime  = time.Minute
+)
+
+// A Desk answers the page. It is safe for concurrent use.
+type Desk struct {
+	opts Options
+	// folding has room for one caller, because each takes a processor and the memory of a session.
+	folding chan struct{}
+}
+
+// Options are what [New] needs.
+type Options struct {
+	File    string // the owner's policy
+	Journal journal.Journal
+	Shipped func() (*catalog.Catalog, error)
+	// Rules returns the rules in force for a tenant.
+	Rules func(tenant string) owner.Rules
+	Now   func() time.Time
+}
+
+var _ httpapi.DidPage = (*Desk)(nil)
+
+// New returns a Desk. It does nothing until it is asked.
+func New(o Options) *Desk { return &Desk{opts: o, folding: make(chan struct{}, 1)} }
+
+// Did implements [httpapi.DidPage].
+func (d *Desk) Did(ctx context.Context, who httpapi.Identity, r *wire.DidRequest) (*wire.DidResponse, error) {
+	days := int(r.GetDays())
+	if days == 0 {
+		days = usualDays
+	}
+	if days < 0 || days > maxDays {
+		return nil, fmt.Errorf("%w: days: want 1 to %d", httpapi.ErrInvalid, maxDays)
+	}
+	select {
+	case d.folding <- struct{}{}:
+		defer func() { <-d.folding }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	now := d.opts.Now()
+	f := newFold(now, days)
+	for s, err := range past.Since(ctx, d.opts.Journal, who.Tenant, f.since) {
+		if err != nil {
+			return nil, err
+		}
+		if s.Name == string(monitor.Incidents) || s.Name == string(monitor.Pauses) {
+			continue
+		}
+		if s.Wrong == nil {
+			s.Wrong = f.add(s)
+		}
+		if s.Wrong != nil {
+			f.out.Unread++
+		}
+		if d.opts.Now().Sub(now) > readTime {
+			f.out.StoppedEarly = fmt.Sprintf("it took longer than %s; what was last written before %s is not counted", readTime, s.Written.Format(time.DateTime))
+			break
+		}
+	}
+	out := f.finish()
+	b := bill{desk: d, tenant: who.Tenant, fold: f, until: d.opts.Now().Add(lineTime)}
+	if err := b.fill(ctx, out); err != nil {
+		return nil, err
+	}
+	out.Until = timestamppb.New(now)
+	return out, nil
+}
