@@ -1,0 +1,85 @@
+package daemon
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/monitor"
+	"github.com/floodmark/floodmark/wire"
+)
+
+// ask sends a request of a page as a browser does, and reads the answer into out.
+func (c *consoled) ask(t *testing.T, method, body string, out proto.Message) int {
+	t.Helper()
+	status, text := c.post(t, "/floodmark.v1.ConsoleService/"+method, c.token, body)
+	if status == http.StatusOK {
+		if err := protojson.Unmarshal([]byte(text), out); err != nil {
+			t.Fatalf("%s: %v: %s", method, err, text)
+		}
+	}
+	return status
+}
+
+// TestThePagesOfTheConsole: rules are saved from the console and hold at once, the journal says who
+// saved them, and the other pages tell what happened.
+func TestThePagesOfTheConsole(t *testing.T) {
+	t.Parallel()
+	c := startConsole(t)
+	hooks := c.hooks(t)
+	poison(t, hooks, "s1")
+	if got := tell(t, hooks, run("s1")); got.Decision.Verdict != floodmark.Confirm {
+		t.Fatalf("nothing was asked: %+v", got.Decision)
+	}
+	var page wire.RulesResponse
+	if status := c.ask(t, "Rules", `{"schema":true}`, &page); status != http.StatusOK || len(page.GetFiles()) != 1 || page.GetFiles()[0].GetLocked() != "" || page.GetSchema() == "" {
+		t.Fatalf("%d: %v", status, page.GetFiles())
+	}
+	text := "version: 1\nprofile: strict\n"
+	body, err := json.Marshal(map[string]string{"text": text, "read": page.GetFiles()[0].GetDigest()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got wire.SaveRulesResponse
+	if status := c.ask(t, "SaveRules", string(body), &got); status != http.StatusOK || got.GetRefused() != "" {
+		t.Fatalf("%d: %v", status, &got)
+	}
+	if saved, err := os.ReadFile(c.d.opts.Paths.Policy); err != nil || string(saved) != text || c.d.live.Rules().Policy.Profile() != "strict" {
+		t.Errorf("%v: %q, and %s holds", err, saved, c.d.live.Rules().Policy.Profile())
+	}
+	if said := c.incidents(t); !strings.Contains(said, "policy-saved") || !strings.Contains(said, "(console)") {
+		t.Errorf("the journal says %q", said)
+	}
+	var did wire.DidResponse
+	if status := c.ask(t, "Did", `{"days":7}`, &did); status != http.StatusOK || did.GetAsked() != 1 || len(did.GetDays()) != 7 {
+		t.Errorf("%d: %v", status, &did)
+	}
+	var graph wire.SessionGraphResponse
+	if status := c.ask(t, "SessionGraph", `{"session":"s1"}`, &graph); status != http.StatusOK || len(graph.GetPaths()) != 1 {
+		t.Errorf("%d: %v", status, &graph)
+	}
+	var story wire.StoryOfResponse
+	if status := c.ask(t, "StoryOf", `{"of":"s1"}`, &story); status != http.StatusOK || !strings.Contains(story.GetText(), "-- story --") {
+		t.Errorf("%d: %v", status, &story)
+	}
+	c.agent.Store(true)
+	if status := c.ask(t, "SaveRules", string(body), &got); status != http.StatusForbidden {
+		t.Errorf("an agent's process: %d", status)
+	}
+}
+
+// incidents returns what the journal has of incidents.
+func (c *consoled) incidents(t *testing.T) string {
+	t.Helper()
+	a, err := c.page.Show(t.Context(), &wire.ShowRequest{Session: string(monitor.Incidents)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a.String()
+}
