@@ -7,26 +7,31 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// Artifacts look up what sessions left behind, by key and on demand.
-type Artifacts interface {
-	// Find returns every session's record of these artifacts.
-	Find(refs []floodmark.ArtifactRef) []Kept
-}
-
-// A Kept is one session's record of an artifact.
-type Kept struct {
-	Version floodmark.ArtifactVersion
-	floodmark.Artifact
-}
-
-// A Gone names a record that another one has taken in, or that is out of date.
-type Gone struct {
-	Ref     floodmark.ArtifactRef
-	Version floodmark.ArtifactVersion
-}
+// The words for what sessions left behind, and for what is on a disk.
+type (
+	// Artifacts look up what sessions left behind.
+	Artifacts = artifact.Store
+	// A Kept is one session's record of an artifact.
+	Kept = artifact.Kept
+	// A Gone names a record that another one has taken in, or that is out of date.
+	Gone = artifact.Gone
+	// A Disk says what is at a path.
+	Disk = artifact.Disk
+	// An Altered is what was found on the disk after a call.
+	Altered = artifact.Altered
+	// A Hoard says where secrets are kept below a folder.
+	Hoard = artifact.Hoard
+	// A Keeper is a file that holds secrets.
+	Keeper = artifact.Keeper
+	// A Search says what to look for on a disk.
+	Search = artifact.Search
+	// A Checkout is a working tree of a repository, as far as its files tell.
+	Checkout = artifact.Checkout
+)
 
 // The limits of what is looked at for one call.
 const (

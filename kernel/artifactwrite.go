@@ -15,14 +15,6 @@ import (
 // minText is the fewest bytes by which a text that is handed on is recognised: a shorter one may be a coincidence.
 const minText = 16
 
-// An Altered is what was found on the disk after a call.
-type Altered struct {
-	// Paths were changed since the call was let through.
-	Paths []string
-	// Whole says that all of the folder was looked at, so nothing else was changed.
-	Whole bool
-}
-
 // CallID names a call, also one that its agent gave no name.
 func CallID(c hook.Call) floodmark.CallID { return callID(c) }
 

@@ -7,55 +7,8 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/internal/project/checkout"
 	"github.com/floodmark/floodmark/provenance"
 )
-
-// A Disk says what is at a path. Its machine answers; the kernel writes down what
-// it was told, so that no second look is needed.
-type Disk interface {
-	// Around returns the checkout a clean path is in.
-	Around(path string) (Checkout, bool)
-	// Revisions returns a checkout for each revision that words of git name at a path. It leaves
-	// out the owner's own revisions and those that are part of the commit that is checked out.
-	Revisions(path string, words []string) []Checkout
-	// Resolve returns where a clean path leads once links are followed; what is
-	// not there, or cannot be looked at, leads to itself.
-	Resolve(path string) string
-	// Links returns, by its path, where each link leads that is in a folder or is the folder
-	// itself; if deep, also the links in the folders below. It is empty if the disk cannot be read.
-	Links(folder string, deep bool) map[string]string
-	// Pushes stands for all that decides where a push from the checkout around
-	// a path goes; zero if that is not known, or if a branch is named and known
-	// not to be the one that is checked out.
-	Pushes(path, branch string) floodmark.Digest
-	// Databases returns the hosts and ports of databases for which the owner of a home keeps a login there.
-	Databases(home string) []string
-	// Composes reports whether docker compose, in a folder, reads one file that names no other.
-	Composes(folder string) bool
-	// Secrets returns where secrets are kept.
-	Secrets(s Search) Hoard
-	// Repository returns where git, run at a clean path, finds its files, and where the files are
-	// that all working trees share; empty if that is not known.
-	Repository(path string) (dir, common string)
-	// Nested returns the folders below a folder that hold git's files themselves, and whether these
-	// are all.
-	Nested(folder string) (folders []string, all bool)
-	// Starts returns the programs that git, run at a clean path, runs by itself: those hooks («*»
-	// for any) that exist and that the catalog knows of, as [catalog.Use] has them, and files of
-	// the working tree that git's settings name.
-	Starts(path string, hooks []string) []string
-	// Content returns a digest of what is in a file; zero if it is not there or is no file.
-	Content(path string) floodmark.Digest
-	// Exactly returns the digest of what is in the one file at a path that catalog.FoldPath made,
-	// however it is spelled; zero if there is none, a link, several, or a large one.
-	Exactly(path string) floodmark.Digest
-	// Head returns the commit that is checked out at a path; empty if it is not known.
-	Head(path string) string
-	// Missing reports whether nothing is at a path that catalog.FoldPath made, however it is
-	// spelled. If the disk cannot be read, it reports false.
-	Missing(path string) bool
-}
 
 // resolved returns paths with their links followed.
 func (st *step) resolved(paths []string) []string {
@@ -73,9 +26,6 @@ func (st *step) resolved(paths []string) []string {
 	}
 	return out
 }
-
-// A Checkout is a working tree of a repository, as far as its files tell.
-type Checkout = checkout.Checkout
 
 // foreign returns the checkout of others a path is in, unless the policy lists the path as the
 // owner's own.
