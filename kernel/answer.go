@@ -37,7 +37,7 @@ func (st *step) command(cmd approval.Command) error {
 		st.keep(f)
 	}
 	for _, v := range out.Vouched {
-		st.say(v.Digest, v.Trust, v.By)
+		st.leave(st.left().Say(v.Digest, v.Trust, v.By, st.in.At.UnixNano()))
 	}
 	st.out.Reply.Notice, st.out.Late, st.out.Ask = out.Notice, out.Late, out.Ask
 	return nil

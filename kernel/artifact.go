@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/kernel/artifact"
+	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -38,15 +39,40 @@ const (
 	maxArtifactPaths = 64  // paths of a call
 	maxAncestors     = 32  // folders above a path
 	maxBelow         = 128 // artifacts below a folder that are kept by name
-	maxWritten       = 64  // writes a session remembers until they are done
-	maxCarried       = 256 // contents for which a session looks up whether the owner vouched
-	maxOffered       = 16  // sources of what could not be loaded
-	maxWrote         = 256 // files a session wrote, for what it may run later
 )
 
+// A Book is what is known about artifacts at one event of one session. Its answers are values: the
+// session changes only by what its caller writes down.
+type Book struct {
+	Store   Artifacts // nil knows nothing
+	Disk    Disk      // nil if it cannot be read
+	Catalog *catalog.Catalog
+	Policy  *policy.Policy
+	Session floodmark.SessionID
+	At      catalog.Places // the project and the home of the session
+	Told    catalog.Places // the same, or as the event has them while the session has none
+	Ledger  *provenance.Ledger
+	Trail   *artifact.Trail
+	Done    Changes // what the event left behind so far
+
+	lying  map[string]floodmark.Digest // files that were looked at; see asItLies
+	hoards map[string]Hoard            // folders that were looked through
+}
+
+// Changes are what an event leaves behind: facts, records of its session, and records to remove.
+type Changes struct {
+	Facts     []floodmark.Fact
+	Artifacts []floodmark.Artifact
+	Gone      []Gone
+	// Watch is the folder in which a call runs code; empty if it does not.
+	Watch string
+}
+
+func (b *Book) keep(f floodmark.Fact) { b.Done.Facts = append(b.Done.Facts, f) }
+
 // find looks artifacts up. Without a store it returns nothing.
-func (st *step) find(refs ...floodmark.ArtifactRef) []Kept {
-	if st.in.Artifacts == nil || len(refs) == 0 {
+func (b *Book) find(refs ...floodmark.ArtifactRef) []Kept {
+	if b.Store == nil || len(refs) == 0 {
 		return nil
 	}
 	slices.SortFunc(refs, func(a, b floodmark.ArtifactRef) int {
@@ -55,7 +81,7 @@ func (st *step) find(refs ...floodmark.ArtifactRef) []Kept {
 		}
 		return strings.Compare(a.Name, b.Name)
 	})
-	return st.in.Artifacts.Find(slices.Compact(refs))
+	return b.Store.Find(slices.Compact(refs))
 }
 
 func fileRef(p string) floodmark.ArtifactRef   { return refOf(floodmark.FileArtifact, p) }
@@ -89,8 +115,8 @@ func ancestors(p string) []string {
 
 // onPath returns the records that apply to a path: those of the file, of all below it, and of the
 // folders it is in. A folder's record is left out if the file was written as a whole after it.
-func (st *step) onPath(p string) []Kept {
-	if st.in.Artifacts == nil || !path.IsAbs(p) && !strings.Contains(p, ":/") {
+func (b *Book) onPath(p string) []Kept {
+	if b.Store == nil || !path.IsAbs(p) && !strings.Contains(p, ":/") {
 		return nil
 	}
 	at := pathRef(p)
@@ -98,13 +124,13 @@ func (st *step) onPath(p string) []Kept {
 	for _, dir := range ancestors(at.Name) {
 		refs = append(refs, treeRef(dir))
 	}
-	found := st.find(refs...)
+	found := b.find(refs...)
 	var below []floodmark.ArtifactRef
 	for _, k := range found {
 		below = append(below, k.Below...)
 	}
 	if len(below) > 0 {
-		found = append(found, st.find(below...)...)
+		found = append(found, b.find(below...)...)
 	}
 	var over []floodmark.ArtifactVersion
 	for _, k := range found {
@@ -121,7 +147,7 @@ func (st *step) onPath(p string) []Kept {
 // order puts commits behind the files they were made from: people know the
 // files.
 func order(ref floodmark.ArtifactRef) int {
-	if ofGit(ref) {
+	if artifact.OfGit(ref) {
 		return 1
 	}
 	return 0
@@ -131,36 +157,36 @@ func order(ref floodmark.ArtifactRef) int {
 type carried struct {
 	kept    []Kept
 	vouched map[floodmark.Digest]floodmark.Vouch
-	lying   map[string]floodmark.Digest // see [step.asItLies]
+	lying   map[string]floodmark.Digest // see [Book.asItLies]
 }
 
 // weigh looks up what the owner last said of everything in the given records.
-func (st *step) weigh(kept []Kept) carried {
+func (b *Book) weigh(kept []Kept) carried {
 	c := carried{kept: kept}
 	var want []floodmark.Digest
 	for _, k := range kept {
-		want = append(want, k.Digest, st.asItLies(k))
+		want = append(want, k.Digest, b.asItLies(k))
 		for _, s := range k.Sources {
 			want = append(want, s.Digest)
 		}
 	}
-	c.vouched, c.lying = st.vouched(want), st.lying
+	c.vouched, c.lying = b.vouched(want), b.lying
 	return c
 }
 
 // asItLies returns the digest of a file of little trust as it is on disk now, because the owner may
 // have vouched for the file in that state. It is zero for anything else.
-func (st *step) asItLies(k Kept) floodmark.Digest {
-	if k.Ref.Kind != floodmark.FileArtifact || st.in.Disk == nil || provenance.SetLabel(k.Sources).Trust >= floodmark.Local {
+func (b *Book) asItLies(k Kept) floodmark.Digest {
+	if k.Ref.Kind != floodmark.FileArtifact || b.Disk == nil || provenance.SetLabel(k.Sources).Trust >= floodmark.Local {
 		return floodmark.Digest{}
 	}
-	if _, looked := st.lying[k.Ref.Name]; !looked && len(st.lying) < maxBelow {
-		if st.lying == nil {
-			st.lying = map[string]floodmark.Digest{}
+	if _, looked := b.lying[k.Ref.Name]; !looked && len(b.lying) < maxBelow {
+		if b.lying == nil {
+			b.lying = map[string]floodmark.Digest{}
 		}
-		st.lying[k.Ref.Name] = floodmark.FileVouch(k.Ref.Name, st.in.Disk.Exactly(k.Ref.Name))
+		b.lying[k.Ref.Name] = floodmark.FileVouch(k.Ref.Name, b.Disk.Exactly(k.Ref.Name))
 	}
-	return st.lying[k.Ref.Name]
+	return b.lying[k.Ref.Name]
 }
 
 // sources returns the sources of the records, each with its record as the way it came. A record

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"fmt"
 	"math"
 	"path"
 	"slices"
@@ -15,81 +16,72 @@ import (
 // minText is the fewest bytes by which a text that is handed on is recognised: a shorter one may be a coincidence.
 const minText = 16
 
-// CallID names a call, also one that its agent gave no name.
-func CallID(c hook.Call) floodmark.CallID { return callID(c) }
-
-// leave records what an allowed call leaves behind, with the sources of what the session saw before
-// its result and of what the call read.
-func (st *step) leave(j *judged, result floodmark.NodeID) {
-	if st.in.Artifacts == nil {
-		return
-	}
-	if !leavesNothing(j) {
-		st.give(j.mark, j.action.Call, min(st.authority(j.action).Nodes, result))
-	}
-	t := st.touched(j)
-	if p := st.roams(j); p != "" && (j.decision.Reach == floodmark.Boxed || under(t.runs, st.s.Project)) {
+// Leave returns the changes of an allowed call: what it leaves behind has the sources of what the
+// session saw before a node and of what the call read. gives is the source of what it fetches.
+func (b *Book) Leave(call Call, nodes floodmark.NodeID, gives floodmark.Source) Changes {
+	t := b.touched(call)
+	if p := b.roams(call); p != "" && (call.Boxed || Under(t.runs, b.At.Project)) {
 		t.runs = p // it may write anywhere in the project
 	} else if t.runs != "" {
-		t.runs = st.resolved([]string{t.runs})[0]
+		t.runs = b.resolved([]string{t.runs})[0]
 	}
-	others := append(st.remembered(j, true), handedOn(j)...)
+	others := append(b.remembered(call, true), handedOn(call)...)
 	if len(t.writes) == 0 && t.runs == "" && len(others) == 0 {
-		return
+		return b.Done
 	}
-	nodes := min(st.authority(j.action).Nodes, result)
-	set := st.s.Ledger.Set(nodes)
-	if j.use.Commands() || len(t.writes) > 1 { // it may copy, and write what it fetches
+	set := b.Ledger.Set(nodes)
+	if call.Use.Commands() || len(t.writes) > 1 { // it may copy, and write what it fetches
 		var kept []Kept
 		for _, p := range unique(slices.Concat(t.reads, t.writes)) {
-			kept = append(kept, st.onPath(p)...)
+			kept = append(kept, b.onPath(p)...)
 		}
-		kept = append(kept, st.there(st.onPath(st.roams(j)))...)
-		set = provenance.MergeSets(set, st.weigh(kept).sources(), st.lain(&t), st.takenIn(j, t.reads))
+		kept = append(kept, b.there(b.onPath(b.roams(call)))...)
+		set = provenance.MergeSets(set, b.weigh(kept).sources(), b.lain(&t), b.takenIn(call, t.reads))
 	}
 	into := set // what named files get
-	if slices.Contains(j.action.Effects, floodmark.Fetch) {
-		into = provenance.MergeSets(set, []floodmark.Source{{Kind: floodmark.NodeToolResult, Origin: j.origin(), Label: j.returns}})
+	if slices.Contains(call.Effects, floodmark.Fetch) {
+		into = provenance.MergeSets(set, []floodmark.Source{gives})
 	}
-	w := floodmark.ArtifactWritten{Call: j.action.Call, Nodes: nodes}
+	w := floodmark.ArtifactWritten{Call: call.ID, Nodes: nodes}
 	for _, p := range t.writes {
 		w.Artifact, w.Whole, w.Digest, w.Run = pathRef(p), t.whole, floodmark.Digest{}, t.guessed && t.runs != ""
 		if t.whole {
 			w.Digest = t.digest
 		}
-		if !t.guessed || len(st.find(w.Artifact)) > 0 || guessedTarget(j, p) {
-			st.write(w, into, spares(p) || j.decision.Contained())
+		if !t.guessed || len(b.find(w.Artifact)) > 0 || guessedTarget(call, p) {
+			b.write(w, into, spares(p) || call.Contained)
 		}
 	}
 	w.Digest = floodmark.Digest{}
 	if t.runs != "" && provenance.SetLabel(set).Trust < floodmark.Local {
 		w.Artifact, w.Run = treeRef(t.runs), true
-		w.Whole = st.alone(w.Artifact)           // if so, the record goes once the disk was looked at
-		st.write(w, set, j.decision.Contained()) // a box moves no settings of git into the project
-		st.out.Watch = t.runs
+		w.Whole = b.alone(w.Artifact)   // if so, the record goes once the disk was looked at
+		b.write(w, set, call.Contained) // a box moves no settings of git into the project
+		b.Done.Watch = t.runs
 	}
 	w.Whole, w.Run = false, false
 	for _, ref := range others {
 		w.Artifact = ref
-		st.write(w, set, false)
+		b.write(w, set, false)
 	}
+	return b.Done
 }
 
 // takenIn returns the sources of content that a call copies into files from other people's commits:
 // out of another checkout or, with git, out of another revision. If git checks a revision out,
 // there are none, because the checkout itself says which commit it is at.
-func (st *step) takenIn(j *judged, reads []string) (list []floodmark.Source) {
+func (b *Book) takenIn(call Call, reads []string) (list []floodmark.Source) {
 	var from []Checkout
-	if !j.use.Revisions.Moves {
-		from = st.revisions(&j.use)
+	if !call.Use.Revisions.Moves {
+		from = b.revisions(call.Use)
 	}
 	for _, p := range reads {
-		if c, ok := st.foreign(p); ok && !under(st.resolved([]string{st.s.Project})[0], c.Root) {
+		if c, ok := b.foreign(p); ok && !Under(b.resolved([]string{b.At.Project})[0], c.Root) {
 			from = append(from, c)
 		}
 	}
 	for _, c := range from {
-		for _, w := range st.unvouched(c) {
+		for _, w := range b.unvouched(c) {
 			list = append(list, w.source)
 		}
 	}
@@ -98,14 +90,14 @@ func (st *step) takenIn(j *judged, reads []string) (list []floodmark.Source) {
 
 // lain returns sources for the files that a command reads from folders of others or from outside of
 // the project: a copy of such a file is no more trusted, and no less private, than the file.
-func (st *step) lain(t *touch) []floodmark.Source {
+func (b *Book) lain(t *touch) []floodmark.Source {
 	if t.guessed || len(t.writes) == 0 {
 		return nil
 	}
 	var list []floodmark.Source
 	for _, p := range t.reads {
 		at := strings.TrimSuffix(p, "/**")
-		if l := st.lies(at); l.Trust < floodmark.Local || l.Secrecy < floodmark.Internal {
+		if l := b.lies(at); l.Trust < floodmark.Local || l.Secrecy < floodmark.Internal {
 			list = append(list, floodmark.Source{
 				Kind: floodmark.NodeInput, Origin: floodmark.Origin{Kind: floodmark.FromFile, Name: "file", Place: at}, Label: l,
 			})
@@ -115,11 +107,11 @@ func (st *step) lain(t *touch) []floodmark.Source {
 }
 
 // lies returns the label of reading a file at its place.
-func (st *step) lies(at string) floodmark.Label {
+func (b *Book) lies(at string) floodmark.Label {
 	l := floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Public}
-	switch kind, _ := st.r.Catalog.Where(at, st.places()); {
+	switch kind, _ := b.Catalog.Where(at, b.At); {
 	case kind == catalog.Foreign:
-		l = st.pathLabel(at)
+		l = b.pathLabel(at)
 	case kind == catalog.Elsewhere && !catalog.OfSystem(at):
 		l.Secrecy = floodmark.Private
 	}
@@ -127,15 +119,15 @@ func (st *step) lies(at string) floodmark.Label {
 }
 
 // guessedTarget reports whether a word of a command that writes could be a file it writes.
-func guessedTarget(j *judged, p string) bool {
-	return strings.Contains(path.Base(p), ".") && !slices.Contains(j.action.Effects, floodmark.Run)
+func guessedTarget(call Call, p string) bool {
+	return strings.Contains(path.Base(p), ".") && !slices.Contains(call.Effects, floodmark.Run)
 }
 
 // handedOn returns the texts a call gives to another session or a later one. What is sent to people
 // is left out, because it comes back as theirs.
-func handedOn(j *judged) []floodmark.ArtifactRef {
-	within := slices.Contains(j.action.Effects, floodmark.Admin)
-	for _, leaf := range j.leaves {
+func handedOn(call Call) []floodmark.ArtifactRef {
+	within := slices.Contains(call.Effects, floodmark.Admin)
+	for _, leaf := range call.Leaves {
 		name := strings.ToLower(leaf.Top)
 		within = within || strings.HasPrefix(name, "session") || strings.HasPrefix(name, "agent")
 	}
@@ -143,8 +135,8 @@ func handedOn(j *judged) []floodmark.ArtifactRef {
 		return nil
 	}
 	var list []floodmark.ArtifactRef
-	for _, leaf := range j.leaves {
-		if leaf.Kind == hook.String && len(leaf.Value) >= minText && len(list) < maxArtifactPaths && !j.use.Commands() {
+	for _, leaf := range call.Leaves {
+		if leaf.Kind == hook.String && len(leaf.Value) >= minText && len(list) < maxArtifactPaths && !call.Use.Commands() {
 			list = append(list, textRef(floodmark.DigestOf(leaf.Value)))
 		}
 	}
@@ -168,42 +160,42 @@ func spares(p string) bool {
 
 // write records that an artifact is about to be written from a set of sources; if spared, git's own
 // folder in it is not. The sources it had before stay until the call is known to be done.
-func (st *step) write(w floodmark.ArtifactWritten, set []floodmark.Source, spared bool) {
-	if slices.ContainsFunc(st.out.Artifacts, func(a floodmark.Artifact) bool { return a.Ref == w.Artifact }) {
+func (b *Book) write(w floodmark.ArtifactWritten, set []floodmark.Source, spared bool) {
+	if slices.ContainsFunc(b.Done.Artifacts, func(a floodmark.Artifact) bool { return a.Ref == w.Artifact }) {
 		return
 	}
-	old := st.find(w.Artifact)
-	w.Over = st.folders(w.Artifact)
-	lower := st.lowers(w.Artifact, set)
+	old := b.find(w.Artifact)
+	w.Over = b.folders(w.Artifact)
+	lower := b.lowers(w.Artifact, set)
 	w.Spares = w.Run && w.Artifact.Kind == floodmark.TreeArtifact && !w.Whole && !slices.ContainsFunc(old, func(k Kept) bool { return !k.Spares })
-	if !lower && len(old) == 0 && (!w.Whole || len(w.Over) == 0) && !st.vouches(w) {
+	if !lower && len(old) == 0 && (!w.Whole || len(w.Over) == 0) && !b.vouches(w) {
 		return // the path alone says as much
 	}
 	// A run that writes over what another session left there takes that over.
-	w.Run = w.Run && !slices.ContainsFunc(old, func(k Kept) bool { return k.Version.Session != st.ev.Session })
-	st.keep(w)
+	w.Run = w.Run && !slices.ContainsFunc(old, func(k Kept) bool { return k.Version.Session != b.Session })
+	b.keep(w)
 	sets := [][]floodmark.Source{set}
 	for _, k := range old {
 		spared = spared && k.Spares
 		way := floodmark.Passage{Artifact: k.Ref, Session: k.Version.Session}
 		var came []floodmark.Source
 		for _, s := range k.Sources {
-			if k.Version.Session != st.ev.Session {
+			if k.Version.Session != b.Session {
 				s = provenance.Passed(s, way)
 			}
 			came = append(came, s)
 		}
 		sets = append(sets, came)
-		if k.Version.Session != st.ev.Session {
-			st.out.Gone = append(st.out.Gone, Gone{Ref: w.Artifact, Version: k.Version})
+		if k.Version.Session != b.Session {
+			b.Done.Gone = append(b.Done.Gone, Gone{Ref: w.Artifact, Version: k.Version})
 		}
 	}
-	st.out.Artifacts = append(st.out.Artifacts, floodmark.Artifact{Ref: w.Artifact, Spares: spared, Sources: provenance.MergeSets(sets...)})
-	st.enter(w.Artifact)
+	b.Done.Artifacts = append(b.Done.Artifacts, floodmark.Artifact{Ref: w.Artifact, Spares: spared, Sources: provenance.MergeSets(sets...)})
+	b.enter(w.Artifact)
 }
 
 // folders returns the versions of the records of the folders that a file is in.
-func (st *step) folders(ref floodmark.ArtifactRef) []floodmark.ArtifactVersion {
+func (b *Book) folders(ref floodmark.ArtifactRef) []floodmark.ArtifactVersion {
 	if ref.Kind != floodmark.FileArtifact {
 		return nil
 	}
@@ -212,19 +204,19 @@ func (st *step) folders(ref floodmark.ArtifactRef) []floodmark.ArtifactVersion {
 		refs = append(refs, treeRef(dir))
 	}
 	var list []floodmark.ArtifactVersion
-	for _, k := range st.find(refs...) {
+	for _, k := range b.find(refs...) {
 		list = append(list, k.Version)
 	}
 	return list
 }
 
 // lowers reports whether a set has a lower label than an artifact gets by its path alone.
-func (st *step) lowers(ref floodmark.ArtifactRef, set []floodmark.Source) bool {
+func (b *Book) lowers(ref floodmark.ArtifactRef, set []floodmark.Source) bool {
 	l := provenance.SetLabel(set)
 	least := floodmark.Private
 	if ref.Kind == floodmark.FileArtifact || ref.Kind == floodmark.TreeArtifact {
-		at := catalog.Places{Project: catalog.FoldPath(st.s.Project), Home: catalog.FoldPath(st.s.Home)}
-		if kind, _ := st.r.Catalog.Where(ref.Name, at); kind == catalog.InProject {
+		at := catalog.Places{Project: catalog.FoldPath(b.At.Project), Home: catalog.FoldPath(b.At.Home)}
+		if kind, _ := b.Catalog.Where(ref.Name, at); kind == catalog.InProject {
 			least = floodmark.Internal
 		}
 	}
@@ -232,12 +224,12 @@ func (st *step) lowers(ref floodmark.ArtifactRef, set []floodmark.Source) bool {
 }
 
 // vouches reports whether a file that was written as a whole is trusted more than its place.
-func (st *step) vouches(w floodmark.ArtifactWritten) bool {
-	return w.Whole && w.Artifact.Kind == floodmark.FileArtifact && st.pathLabel(w.Artifact.Name).Trust < floodmark.Local
+func (b *Book) vouches(w floodmark.ArtifactWritten) bool {
+	return w.Whole && w.Artifact.Kind == floodmark.FileArtifact && b.pathLabel(w.Artifact.Name).Trust < floodmark.Local
 }
 
 // enter lists an artifact in the records of the folders above it: reads of a folder find it.
-func (st *step) enter(ref floodmark.ArtifactRef) {
+func (b *Book) enter(ref floodmark.ArtifactRef) {
 	if ref.Kind != floodmark.FileArtifact && ref.Kind != floodmark.TreeArtifact {
 		return
 	}
@@ -250,129 +242,121 @@ func (st *step) enter(ref floodmark.ArtifactRef) {
 		refs = append(refs, folderRef(dir))
 	}
 	mine := map[floodmark.ArtifactRef]Kept{}
-	for _, k := range st.ours(slices.Clone(refs)...) {
+	for _, k := range b.ours(slices.Clone(refs)...) {
 		mine[k.Ref] = k
 	}
 	for _, folder := range refs {
-		st.enterIn(folder, mine[folder], ref)
+		b.enterIn(folder, mine[folder], ref)
 	}
 }
 
 // ours returns the records of this session.
-func (st *step) ours(refs ...floodmark.ArtifactRef) []Kept {
-	return slices.DeleteFunc(slices.Clone(st.find(refs...)), func(k Kept) bool { return k.Version.Session != st.ev.Session })
+func (b *Book) ours(refs ...floodmark.ArtifactRef) []Kept {
+	return slices.DeleteFunc(slices.Clone(b.find(refs...)), func(k Kept) bool { return k.Version.Session != b.Session })
 }
 
 // enterIn adds an artifact to this session's list of a folder. If the list is too long, one entry
 // is dropped. Anything below may then be that entry, so the folder gets the entry's sources, which
 // a cleared context may lack, and all that the session has seen.
-func (st *step) enterIn(folder floodmark.ArtifactRef, mine Kept, ref floodmark.ArtifactRef) {
-	at := slices.IndexFunc(st.out.Artifacts, func(a floodmark.Artifact) bool { return a.Ref == folder })
+func (b *Book) enterIn(folder floodmark.ArtifactRef, mine Kept, ref floodmark.ArtifactRef) {
+	at := slices.IndexFunc(b.Done.Artifacts, func(a floodmark.Artifact) bool { return a.Ref == folder })
 	listed, all := mine.Below, mine.Sources
 	if at >= 0 {
-		listed = st.out.Artifacts[at].Below
+		listed = b.Done.Artifacts[at].Below
 	}
 	if slices.Contains(listed, ref) {
 		return
 	}
 	list := append(slices.Clone(listed), ref)
 	if len(list) > maxBelow { // what instructs an agent is forgotten last
-		i := max(0, slices.IndexFunc(list, func(r floodmark.ArtifactRef) bool { return !st.instructs(r.Name) }))
-		for _, k := range st.ours(list[i]) {
+		i := max(0, slices.IndexFunc(list, func(r floodmark.ArtifactRef) bool { return !b.instructs(r.Name) }))
+		for _, k := range b.ours(list[i]) {
 			all = provenance.MergeSets(all, k.Sources)
 		}
-		list, all = slices.Delete(list, i, i+1), provenance.MergeSets(all, st.s.Ledger.Set(math.MaxInt))
+		list, all = slices.Delete(list, i, i+1), provenance.MergeSets(all, b.Ledger.Set(math.MaxInt))
 	}
 	if at < 0 {
-		st.out.Artifacts = append(st.out.Artifacts, floodmark.Artifact{Ref: folder})
-		at = len(st.out.Artifacts) - 1
+		b.Done.Artifacts = append(b.Done.Artifacts, floodmark.Artifact{Ref: folder})
+		at = len(b.Done.Artifacts) - 1
 	}
-	st.out.Artifacts[at].Below = list
-	st.out.Artifacts[at].Sources = provenance.MergeSets(st.out.Artifacts[at].Sources, all)
+	b.Done.Artifacts[at].Below = list
+	b.Done.Artifacts[at].Sources = provenance.MergeSets(b.Done.Artifacts[at].Sources, all)
 }
 
-// outOfBox records that a call which had to run in a box, but did not, may have written anything.
-func (st *step) outOfBox(call floodmark.CallID, n floodmark.NodeID) {
-	if st.s.Book.HadToBeBoxed(call) && st.ev.Box == nil && st.s.Project != "" {
-		st.write(floodmark.ArtifactWritten{Artifact: treeRef(st.s.Project), Call: call, Nodes: n}, st.s.Ledger.Set(n), false)
-	}
+// Anywhere returns the changes of a call that may have written anything in the project.
+func (b *Book) Anywhere(call floodmark.CallID, n floodmark.NodeID) Changes {
+	b.write(floodmark.ArtifactWritten{Artifact: treeRef(b.At.Project), Call: call, Nodes: n}, b.Ledger.Set(n), false)
+	return b.Done
 }
 
-// settle takes in that a call is finished: the records of what it wrote as a whole lose their older
-// sources, unless another writer changed the artifact since.
-func (st *step) settle(call floodmark.CallID) {
-	refused := st.ev.Box != nil && st.ev.Box.State == floodmark.BoxRefused // nothing ran, so a file is what it was
-	failed := st.ev.Result.Error || refused                                // it may have written half of a file, and still run; nothing of an ended box still runs
-	if st.in.Artifacts == nil || failed && !refused && (st.ev.Box == nil || st.ev.Box.State != floodmark.BoxEnded) {
-		return
+// An Ending is how a call ended.
+type Ending struct {
+	Failed  bool
+	Box     *hook.BoxEnd // nil if it ran in no box
+	Boxed   bool         // it had to run in a box
+	Altered *Altered     // nil if the disk was not looked at
+}
+
+// Settle returns the changes once a call is finished: the records of what it wrote as a whole lose
+// their older sources, unless another writer changed the artifact since.
+func (b *Book) Settle(call floodmark.CallID, end Ending) Changes {
+	refused := end.Box != nil && end.Box.State == floodmark.BoxRefused // nothing ran, so a file is what it was
+	failed := end.Failed || refused                                    // it may have written half of a file, and still run; nothing of an ended box still runs
+	if b.Store == nil || failed && !refused && (end.Box == nil || end.Box.State != floodmark.BoxEnded) {
+		return b.Done
 	}
 	looked := false
-	for _, w := range st.s.Written {
+	for _, w := range b.Trail.Written {
 		tree := w.Artifact.Kind == floodmark.TreeArtifact
 		if w.Call != call || failed && !tree || tree && looked { // if the same call was made twice, only one is over
 			continue
 		}
-		set := st.s.Ledger.Set(w.Nodes)
+		set := b.Ledger.Set(w.Nodes)
 		if looked = looked || tree; tree {
-			if !refused && !st.altered(w) {
+			if !refused && !b.altered(w, end.Altered) {
 				continue
 			}
 			switch {
-			case st.runsIn(w.Artifact) != 1: // another run may still write
+			case b.Trail.Runs(w.Artifact) != 1: // another run may still write
 			case w.Whole:
-				st.forget(w.Artifact)
-			case w.Spares && (st.ev.Box != nil || !st.s.Book.HadToBeBoxed(call)):
-				st.spare(w.Artifact)
+				b.forget(w.Artifact)
+			case w.Spares && (end.Box != nil || !end.Boxed):
+				b.spare(w.Artifact)
 			}
-		} else if !st.lowers(w.Artifact, set) && len(w.Over) == 0 && !st.vouches(w) {
-			st.forget(w.Artifact)
+		} else if !b.lowers(w.Artifact, set) && len(w.Over) == 0 && !b.vouches(w) {
+			b.forget(w.Artifact)
 		} else {
-			st.out.Artifacts = append(st.out.Artifacts, floodmark.Artifact{
+			b.Done.Artifacts = append(b.Done.Artifacts, floodmark.Artifact{
 				Ref: w.Artifact, Digest: w.Digest, Whole: true, Sources: set, Over: w.Over,
 			})
 		}
-		st.keep(floodmark.ArtifactSettled{Artifact: w.Artifact, Call: call})
+		b.keep(floodmark.ArtifactSettled{Artifact: w.Artifact, Call: call})
 	}
+	return b.Done
 }
 
 // alone reports whether a folder has no records but those of this session's runs under way.
-func (st *step) alone(folder floodmark.ArtifactRef) bool {
-	pending := slices.DeleteFunc(slices.Clone(st.s.Written), func(w floodmark.ArtifactWritten) bool { return w.Artifact != folder })
-	return len(st.find(folder)) == 0 || len(pending) > 0 && !slices.ContainsFunc(pending, func(w floodmark.ArtifactWritten) bool { return !w.Whole })
+func (b *Book) alone(folder floodmark.ArtifactRef) bool {
+	pending := slices.DeleteFunc(slices.Clone(b.Trail.Written), func(w floodmark.ArtifactWritten) bool { return w.Artifact != folder })
+	return len(b.find(folder)) == 0 || len(pending) > 0 && !slices.ContainsFunc(pending, func(w floodmark.ArtifactWritten) bool { return !w.Whole })
 }
 
 // spare leaves git's own folder out of this session's record of a folder: what its run changed
 // there is known, and has records of its own.
-func (st *step) spare(folder floodmark.ArtifactRef) {
-	for _, k := range st.ours(folder) {
+func (b *Book) spare(folder floodmark.ArtifactRef) {
+	for _, k := range b.ours(folder) {
 		k.Spares = true
-		st.out.Artifacts = append(st.out.Artifacts, k.Artifact)
+		b.Done.Artifacts = append(b.Done.Artifacts, k.Artifact)
 	}
-}
-
-// runsIn returns how many runs of the session that write to a folder are not known to be done, and
-// one more if some may have been forgotten.
-func (st *step) runsIn(folder floodmark.ArtifactRef) int {
-	n := 0
-	for _, w := range st.s.Written {
-		if w.Artifact == folder {
-			n++
-		}
-	}
-	if n > 0 && len(st.s.Written) >= maxWritten {
-		n++
-	}
-	return n
 }
 
 // altered records what a run was found to have changed, and reports whether that is all.
-func (st *step) altered(w floodmark.ArtifactWritten) bool {
-	c := st.in.Altered
+func (b *Book) altered(w floodmark.ArtifactWritten, c *Altered) bool {
 	if c == nil || len(c.Paths) > maxArtifactPaths {
 		return false
 	}
-	set := st.s.Ledger.Set(w.Nodes)
-	for _, k := range st.ours(w.Artifact) {
+	set := b.Ledger.Set(w.Nodes)
+	for _, k := range b.ours(w.Artifact) {
 		set = provenance.MergeSets(set, k.Sources)
 	}
 	for _, p := range c.Paths {
@@ -380,12 +364,57 @@ func (st *step) altered(w floodmark.ArtifactWritten) bool {
 		if dir, tree := strings.CutSuffix(p, "/**"); tree {
 			ref = treeRef(dir)
 		}
-		st.write(floodmark.ArtifactWritten{Artifact: ref, Call: w.Call, Nodes: w.Nodes, Run: true}, set, false)
+		b.write(floodmark.ArtifactWritten{Artifact: ref, Call: w.Call, Nodes: w.Nodes, Run: true}, set, false)
 	}
 	return c.Whole
 }
 
 // forget removes this session's record of an artifact.
-func (st *step) forget(ref floodmark.ArtifactRef) {
-	st.out.Gone = append(st.out.Gone, Gone{Ref: ref, Version: floodmark.ArtifactVersion{Session: st.ev.Session, Seq: math.MaxInt64}})
+func (b *Book) forget(ref floodmark.ArtifactRef) {
+	b.Done.Gone = append(b.Done.Gone, Gone{Ref: ref, Version: floodmark.ArtifactVersion{Session: b.Session, Seq: math.MaxInt64}})
+}
+
+// maxTogether bounds the sources that a shared server carries. If there are more, they are joined
+// into one.
+const maxTogether = 16
+
+// Give returns the changes if a session at this mark is about to write to a shared server, at a
+// time. There are none if the server carries a mark as low already.
+func (b *Book) Give(ref floodmark.ArtifactRef, mark floodmark.Label, call floodmark.CallID, nodes floodmark.NodeID, at int64) Changes {
+	if slices.ContainsFunc(b.Done.Artifacts, func(a floodmark.Artifact) bool { return a.Ref == ref }) {
+		return b.Done
+	}
+	old := b.find(ref)
+	if b.weigh(old).label().AtLeastAsSafe(mark) {
+		return b.Done
+	}
+	// The digest is of this gift alone: an endorsement of it covers what the
+	// server was given until then, and nothing later.
+	digest := floodmark.DigestOf(fmt.Sprintf("given to the server %s by session %s at %d, node %d, at mark %s", ref.Name, b.Session, at, nodes, mark))
+	b.keep(floodmark.ArtifactWritten{Artifact: ref, Call: call, Digest: digest, Nodes: nodes})
+	list := []floodmark.Source{{
+		Kind: floodmark.NodeHistory, Label: mark, Digest: digest,
+		Origin: floodmark.Origin{Kind: floodmark.FromHistory, Name: "what sessions gave a shared server", Server: ref.Name},
+	}}
+	for _, k := range old {
+		way := floodmark.Passage{Artifact: ref, Session: k.Version.Session}
+		for _, s := range k.Sources {
+			if k.Version.Session != b.Session {
+				s = provenance.Passed(s, way)
+			}
+			list = append(list, s)
+		}
+		if k.Version.Session != b.Session {
+			b.Done.Gone = append(b.Done.Gone, Gone{Ref: ref, Version: k.Version})
+		}
+	}
+	if len(list) > maxTogether {
+		list[0].Label = provenance.SetLabel(list)
+		list = list[:1]
+	}
+	for i := range list {
+		list[i].Node = floodmark.NodeID(i)
+	}
+	b.Done.Artifacts = append(b.Done.Artifacts, floodmark.Artifact{Ref: ref, Sources: list})
+	return b.Done
 }

@@ -20,9 +20,9 @@ func (st *step) ground(j *judged, tr *provenance.Tracer, ctx Context) {
 	use, b := &j.use, &j.basis
 	b.Undescribed, b.SelfProtected, b.Instructs, b.Placed = use.Profile == nil, use.SelfProtected, use.Instructs, use.Placed
 	b.Network, b.Own, b.SecretPath = use.Network, use.Own || use.Looks.Own, use.PathKind == catalog.Secret || len(j.kept) > 0
-	b.Tidies, b.Pushed = st.tidies(use), st.pushed(use)
+	b.Tidies, b.Pushed = st.left().Tidies(use), st.pushed(use)
 	b.Findings = st.r.Policy.Findings().Unsettled(use.Found, st.s.Project, st.said)
-	b.Inside = st.inside(j)
+	b.Inside = st.left().Inside(j.onDisk())
 	b.Boxable = st.boxable(use, j.leaves[:len(j.leaves)-len(use.URLs)]) && !st.failedInBox(&j.action)
 	j.action.Effects = effectsAt(j.action.Effects, b, ctx.Mark.Trust)
 	b.Returns, b.Location = use.Returns, use.LocationOf(j.leaves)
@@ -113,15 +113,7 @@ func (st *step) pushed(use *catalog.Use) bool {
 	if st.in.Disk.Pushes(st.s.Project, use.Branch) != st.s.PushesTo || !st.intent().Asks("push", "pushen", "pushe") {
 		return false
 	}
-	at := st.tree(st.s.Project)
-	l := st.weigh(st.onPath(at)).label()
-	return len(st.repository(at)) == 0 && l.Trust >= floodmark.Local && l.Secrecy >= floodmark.Internal
-}
-
-// ofGit reports whether an artifact stands for commits, not for a file. Commits are pushed, and
-// nothing runs them.
-func ofGit(ref floodmark.ArtifactRef) bool {
-	return strings.HasSuffix(ref.Name, strings.ToLower(catalog.CommitsOf)) || strings.HasSuffix(ref.Name, catalog.NamesOf)
+	return st.left().Sound(st.s.Project)
 }
 
 // beginsAt returns what decides where a push from the project goes when a session begins, and the
@@ -275,14 +267,5 @@ func (st *step) raise(q *policy.Question, b *floodmark.Basis) {
 	}
 }
 
-// tidies reports whether a command deletes nothing but what this session wrote.
-func (st *step) tidies(use *catalog.Use) bool {
-	return use.Tidies && !slices.ContainsFunc(st.resolved(use.Removes), func(p string) bool {
-		return !st.made(fileRef(p))
-	})
-}
-
-// made reports whether this session has a record of one of some artifacts.
-func (st *step) made(refs ...floodmark.ArtifactRef) bool {
-	return len(st.ours(refs...)) > 0
-}
+// CallID names a call, also one that its agent gave no name.
+func CallID(c hook.Call) floodmark.CallID { return callID(c) }

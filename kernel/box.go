@@ -23,7 +23,7 @@ func (st *step) boxHolds(use *catalog.Use, leaves []hook.Leaf) bool {
 	if strings.Trim(st.s.Project, "/") == "" || !use.Fresh(leaves) || use.PathKind == catalog.Secret || len(use.Placed) > 0 {
 		return false
 	}
-	outside := func(p string) bool { return !under(p, st.s.Project) && !under(p, "/tmp") }
+	outside := func(p string) bool { return !Under(p, st.s.Project) && !Under(p, "/tmp") }
 	return !slices.ContainsFunc(use.Writes, outside) &&
 		(!slices.Contains(use.Effects, floodmark.Change) || len(use.Writes) > 0 || use.Location == catalog.InProject)
 }
@@ -39,7 +39,7 @@ func goesOut(e floodmark.Effect) bool { return e == floodmark.Admin || e == floo
 // gets the pinned packages, or the command may do without. The second judgement is taken only if it
 // boxes the call. During a pause, or if calls are only watched, none is tried without a network.
 func (st *step) unplugged(c hook.Call, j *judged) *judged {
-	mirror := len(st.ev.Locks) > 0 && !slices.ContainsFunc(st.ev.Locks, func(p string) bool { return !st.pinned(p) })
+	mirror := len(st.ev.Locks) > 0 && !slices.ContainsFunc(st.ev.Locks, func(p string) bool { return !st.left().Pinned(p) })
 	if v := j.decision.Verdict; (v == floodmark.Confirm || v == floodmark.Audit) && slices.Contains(j.action.Effects, floodmark.Fetch) && (mirror || j.use.Offline && st.settings().Enforce && st.pause == (floodmark.Pause{})) {
 		st.mirror, st.tried = mirror, !mirror
 		in := st.judge(c, nil)
@@ -49,11 +49,6 @@ func (st *step) unplugged(c hook.Call, j *judged) *judged {
 	}
 	st.out.Reply.Mirror = mirror && j.decision.Contained()
 	return j
-}
-
-// pinned reports whether a lock file was not written by this session and is trusted Shared or more.
-func (st *step) pinned(p string) bool {
-	return !slices.ContainsFunc(st.s.Wrote, func(w Wrote) bool { return under(fileRef(p).Name, w.Ref.Name) }) && st.load(p, true).Label.Trust >= floodmark.Shared
 }
 
 // letOut makes a call fetch nothing in a box with a mirror or without a network. If there are

@@ -82,7 +82,7 @@ func TestGitSettings(t *testing.T) {
 	} {
 		st := fresh()
 		st.s.Project, st.in.Disk = c.project, c.disk
-		if paths, own := st.gitSettings(c.dir); own != c.own || len(paths) == 0 {
+		if paths, own := st.left().gitSettings(c.dir); own != c.own || len(paths) == 0 {
 			t.Errorf("project %q, git in %s: %v, %q", c.project, c.dir, own, paths)
 		}
 	}
@@ -142,12 +142,12 @@ func TestObeyed(t *testing.T) {
 	} {
 		st := fresh()
 		st.s.Project, st.in.Disk, st.in.Artifacts = "/p", c.disk, c.words
-		j := &judged{use: catalog.Use{Repositories: []string{c.dir}}}
+		call := Call{Use: &catalog.Use{Repositories: []string{c.dir}}}
 		var touches touch
 		if c.writes != "" {
 			touches.writes = []string{c.writes}
 		}
-		if got := len(st.obeyed(j, &touches, c.mark)) > 0; got != c.runs {
+		if got := len(st.left().obeyed(call, &touches, c.mark)) > 0; got != c.runs {
 			t.Errorf("%s: it runs code: %v", c.name, got)
 		}
 	}

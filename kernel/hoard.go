@@ -13,37 +13,38 @@ import (
 
 // hoard looks for secrets below a folder, once in an event. If that is the project's folder, it
 // also looks where secrets are kept in the owner's home.
-func (st *step) hoard(folder string) Hoard {
-	if st.in.Disk == nil {
+func (b *Book) hoard(folder string, secrets func() *secret.Session) Hoard {
+	if b.Disk == nil {
 		return Hoard{}
 	}
-	if h, ok := st.hoards[folder]; ok {
+	if h, ok := b.hoards[folder]; ok {
 		return h
 	}
-	p, at := st.secrets().Printer(), st.places()
-	s := Search{Folder: folder, Keeps: func(name string) redact.Keeper { return st.r.Catalog.Keeps(name, at) }}
+	of, at := secrets(), b.At
+	p := of.Printer()
+	s := Search{Folder: folder, Keeps: func(name string) redact.Keeper { return b.Catalog.Keeps(name, at) }}
 	s.Prints = func(name, text string) []floodmark.SecretSpan {
-		return st.r.secrets.InFile(&p, path.Base(name), text, s.Keeps(name))
+		return of.Rules.InFile(&p, path.Base(name), text, s.Keeps(name))
 	}
-	s.Under = st.r.Catalog.Hash().String() + p.Span(redact.Span{}, "the key of a hoard").Print + at.Home
-	if folder == st.s.Project && at.Home != "" {
-		for _, name := range st.r.Catalog.HomeKeeps() {
+	s.Under = b.Catalog.Hash().String() + p.Span(redact.Span{}, "the key of a hoard").Print + at.Home
+	if folder == b.At.Project && at.Home != "" {
+		for _, name := range b.Catalog.HomeKeeps() {
 			s.Beside = append(s.Beside, path.Join(at.Home, name))
 		}
 	}
-	if st.hoards == nil {
-		st.hoards = map[string]Hoard{}
+	if b.hoards == nil {
+		b.hoards = map[string]Hoard{}
 	}
-	st.hoards[folder] = st.in.Disk.Secrets(s)
-	return st.hoards[folder]
+	b.hoards[folder] = b.Disk.Secrets(s)
+	return b.hoards[folder]
 }
 
-// lookInto lowers the secrecy of a call's result by what is kept in the files that the call shows,
+// LookInto lowers the secrecy of a call's result by what is kept in the files that the call shows,
 // and returns the secrets that may be in the result.
-func (st *step) lookInto(use catalog.Use) (catalog.Use, []floodmark.SecretSpan) {
+func (b *Book) LookInto(use catalog.Use, secrets func() *secret.Session) (catalog.Use, []floodmark.SecretSpan) {
 	var all []floodmark.SecretSpan
 	for _, p := range use.Contents {
-		most, found := st.openness(p)
+		most, found := b.openness(p, secrets)
 		if all = append(all, found...); len(all) > secret.MaxFound {
 			most, all = floodmark.Secret, nil
 		}
@@ -54,17 +55,17 @@ func (st *step) lookInto(use catalog.Use) (catalog.Use, []floodmark.SecretSpan) 
 
 // openness returns how open the content at a path can be at most, and which secrets may be in it.
 // If not all of the folder was looked at, a path that may hold secrets is private.
-func (st *step) openness(p string) (floodmark.Secrecy, []floodmark.SecretSpan) {
+func (b *Book) openness(p string, secrets func() *secret.Session) (floodmark.Secrecy, []floodmark.SecretSpan) {
 	folder, _, pattern := strings.Cut(p, "*")
 	if pattern {
 		folder = path.Dir(folder)
 	}
-	if st.s.Project != "" && catalog.Reaches(st.s.Project, folder) {
-		folder = st.s.Project
+	if b.At.Project != "" && catalog.Reaches(b.At.Project, folder) {
+		folder = b.At.Project
 	}
-	h := st.hoard(folder)
+	h := b.hoard(folder, secrets)
 	most := floodmark.Public
-	may := pattern && st.r.Catalog.MayReach(p, st.places()) || st.r.Catalog.Keeps(p, st.places()) != redact.KeepsNone
+	may := pattern && b.Catalog.MayReach(p, b.At) || b.Catalog.Keeps(p, b.At) != redact.KeepsNone
 	if !h.Whole && may {
 		most = floodmark.Private
 	}
@@ -81,12 +82,12 @@ func (st *step) openness(p string) (floodmark.Secrecy, []floodmark.SecretSpan) {
 	return most, found
 }
 
-// hoarded returns the prints of the secrets of the project and of the owner's home.
-func (st *step) hoarded() (all []floodmark.SecretSpan) {
-	if st.in.Disk == nil || st.s.Project == "" {
+// Hoarded returns the prints of the secrets of the project and of the owner's home.
+func (b *Book) Hoarded(secrets func() *secret.Session) (all []floodmark.SecretSpan) {
+	if b.Disk == nil || b.At.Project == "" {
 		return nil
 	}
-	h := st.hoard(st.s.Project)
+	h := b.hoard(b.At.Project, secrets)
 	for _, k := range slices.Concat(h.Files, h.Beside) {
 		all = append(all, k.Prints...)
 	}

@@ -75,17 +75,18 @@ func (st *step) judge(c hook.Call, in *Context) *judged {
 	if in != nil {
 		ctx = *in
 	}
-	j.use, j.kept = st.lookInto(st.r.Catalog.Classify(ref, leaves, c.Hints, st.places()))
+	j.use, j.kept = st.left().LookInto(st.r.Catalog.Classify(ref, leaves, c.Hints, st.places()), st.secrets)
 	st.letOut(j)
 	st.asksOwn(&j.use, leaves, ctx.Mark)
 	for _, address := range j.use.URLs {
 		leaves = append(leaves, hook.Leaf{Path: floodmark.CommandAddress, Top: floodmark.CommandAddress, Value: address})
 	}
 	j.leaves = leaves
-	st.fromShell(j, c.Hints, ctx.Mark)
+	j.basis.Moved = st.left().Shell(j.onDisk(), c.Hints, ctx.Mark)
 	tr := st.tracer(ctx.Nodes)
 	j.action.Effects = j.use.Effects
-	st.behind(j)
+	st.left().Behind(j.onDisk())
+	j.action.Effects = j.use.Effects
 	j.action.Arguments, j.inputs = st.arguments(tr, j.use, leaves)
 	j.action.Effects = j.use.Settle(j.action.Effects, j.action.Arguments)
 	st.ground(j, tr, ctx)
@@ -280,8 +281,8 @@ func (st *step) conclude(j *judged) {
 func (st *step) wanted(j *judged) approval.Wanted {
 	return approval.Wanted{
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern, Others: j.basis.Others,
-		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), At: st.in.At, Turn: st.turn(), Observing: st.pause.Observe,
-		Boxed: j.ruling.Reach == floodmark.Boxed, Exact: st.ev.Push != nil || j.use.Profile.Commits(), Hosts: j.basis.Hosts, Loads: loaded(&j.basis).Trust,
+		Mark: st.mark.Join(Loaded(j.basis.Loads)), Codes: j.codes(), At: st.in.At, Turn: st.turn(), Observing: st.pause.Observe,
+		Boxed: j.ruling.Reach == floodmark.Boxed, Exact: st.ev.Push != nil || j.use.Profile.Commits(), Hosts: j.basis.Hosts, Loads: Loaded(j.basis.Loads).Trust,
 		// An approval does not cover a call once content below Local came in that the person had
 		// not seen. Content at Local, such as the owner's own files, does not end it, because
 		// otherwise the output of each approved call would.
@@ -313,38 +314,4 @@ func (j *judged) decided() *floodmark.ActionDecided {
 func (j *judged) origin() floodmark.Origin {
 	t := j.action.Tool
 	return floodmark.Origin{Kind: floodmark.FromTool, Name: t.Name, Server: t.Server, Place: j.use.Place}
-}
-
-// behind follows the links through which a call writes. The catalog knows names only, and a link that was
-// planted in a checkout may lead from a harmless name to the settings of an agent.
-func (st *step) behind(j *judged) {
-	if st.in.Disk == nil || j.use.Profile == nil || j.use.SelfProtected || !writes(j.action.Effects) && !j.use.Commands() {
-		return
-	}
-	t, at := st.touchedByTool(j), st.places()
-	if at.Project != "" {
-		at.Project = st.in.Disk.Resolve(at.Project)
-	}
-	if j.use.Commands() {
-		t = st.touchedByCommand(j)
-	}
-	for _, p := range t.writes {
-		name, tree := strings.CutSuffix(p, "/**")
-		there := st.resolved([]string{name})[0]
-		if there == name {
-			continue
-		}
-		instructs, protected, placed := st.r.Catalog.Guards(there, tree, at)
-		j.use.Placed = slices.Concat(j.use.Placed, placed)
-		if protected {
-			j.use.SelfProtected, j.use.Instructs = true, false
-		} else if instructs && !slices.Contains(j.use.Effects, floodmark.Admin) {
-			j.use.Instructs = true
-		}
-	}
-	if (j.use.SelfProtected || j.use.Instructs) && !slices.Contains(j.use.Effects, floodmark.Admin) {
-		j.use.Effects = append(slices.Clip(j.use.Effects), floodmark.Admin)
-	}
-	j.use.Placed = slices.DeleteFunc(j.use.Placed, func(e floodmark.Effect) bool { return slices.Contains(j.use.Effects, e) })
-	j.action.Effects = j.use.Effects
 }

@@ -122,7 +122,7 @@ func (st *step) summed() floodmark.Label {
 // what a tool brought, even if its call was not reported.
 func (st *step) speaker(o floodmark.Origin) floodmark.Label {
 	if o.Kind == floodmark.FromFile {
-		return st.fileLabel(o)
+		return st.left().FileLabel(o)
 	}
 	if o.Kind != floodmark.FromTool {
 		return st.r.Policy.Classify(o)

@@ -35,7 +35,7 @@ func (st *step) here(j *judged) approval.Here {
 		Repository: st.ev.Repository, Project: st.s.Project, Tool: j.action.Tool, Described: j.use.Profile != nil && !j.basis.Undescribed,
 		Command: j.use.Commands(), Pays: j.use.Profile != nil && j.use.Profile.Pays(), Two: st.takesTwo(j), Effects: j.action.Effects,
 		Args: j.action.Arguments, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern, Paths: j.basis.Paths,
-		Codes: j.codes(), Mark: st.mark.Join(loaded(&j.basis)),
+		Codes: j.codes(), Mark: st.mark.Join(Loaded(j.basis.Loads)),
 	}
 	for _, u := range j.basis.URLs {
 		h.URLs, h.Address = append(h.URLs, u.Argument), j.leaves[u.Argument].Value
@@ -62,7 +62,7 @@ func (st *step) standing(j *judged) (policy.Standing, bool) {
 
 // stands reports whether one standing approval covers a call.
 func (st *step) stands(j *judged, s policy.Standing) bool {
-	mark := st.mark.Join(loaded(&j.basis))
+	mark := st.mark.Join(Loaded(j.basis.Loads))
 	switch {
 	case j.action.Kind != floodmark.CallTool || s.Agent == "" || !floodmark.IsOf(j.action.Tool.Agent, s.Agent):
 		return false

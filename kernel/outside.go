@@ -28,7 +28,7 @@ func (st *step) plants(j *judged, tr *provenance.Tracer) string {
 			continue
 		}
 		for host := range hostnames.In(leaf.Value) {
-			if host == hostnames.TooLong || st.foreignHost(tr, host) && (st.in.Disk == nil || !st.ownPackages(leaf.Value, host)) {
+			if host == hostnames.TooLong || st.foreignHost(tr, host) && !st.left().OwnPackages(leaf.Value, host) {
 				return report.Visible(host)
 			}
 		}
@@ -50,16 +50,6 @@ func (st *step) foreignHost(tr *provenance.Tracer, host string) bool {
 	p, known := st.r.Catalog.Lookup(st.ref(src.Origin.Server, src.Origin.Name))
 	kind, _ := st.r.Catalog.Where(src.Origin.Place, st.places())
 	return !ok || !known || !p.OnlyReads() || kind != catalog.InProject || src.Origin.Place == ""
-}
-
-// ownPackages reports whether a text names a host only for packages that are in the project, below
-// the repository that the owner's or the team's checkout came from. That repository is read from
-// settings that no source below Local had a hand in.
-func (st *step) ownPackages(text, host string) bool {
-	c, ok := st.in.Disk.Around(st.s.Project)
-	paths, below := hostnames.Below(text, host, c.Remote)
-	return ok && below && (c.Own || c.Team) && st.weigh(st.onSettings(c.Root+"/.git/**")).label().Trust >= floodmark.Local &&
-		!slices.ContainsFunc(paths, func(p string) bool { return st.in.Disk.Missing(catalog.FoldPath(c.Root + "/" + p)) })
 }
 
 // inert rewrites links that a reader's program would load by itself, unless the owner stated them: a picture's

@@ -44,7 +44,7 @@ func TestOutside(t *testing.T) {
 		st := checkedStep(t, "profile: coding")
 		st.s.Project, st.s.Home = "/src/team/app", "/home/ann"
 		st.in.Artifacts = left(c.ref, c.l)
-		got := st.outside().named()
+		got := st.left().outside().named()
 		if len(got) > 0 != c.want || len(got) > 1 {
 			t.Errorf("%s: %v", c.name, got)
 		}
@@ -81,11 +81,11 @@ func TestInBoxes(t *testing.T) {
 		t.Fatalf("%d paths", len(want))
 	}
 	for name, shown := range want {
-		if st.inBoxes(catalog.FoldPath(name)) != shown {
+		if st.left().InBoxes(catalog.FoldPath(name)) != shown {
 			t.Errorf("%s: %v", name, !shown)
 		}
 	}
-	if st.s.Home = ""; !st.inBoxes("/data/x") {
+	if st.s.Home = ""; !st.left().InBoxes("/data/x") {
 		t.Error("nobody knows where the home is")
 	}
 }

@@ -2,12 +2,9 @@ package kernel
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/rules/lull"
 	"github.com/floodmark/floodmark/internal/rules/quiet"
 	"github.com/floodmark/floodmark/policy"
@@ -67,25 +64,6 @@ func (st *step) enforce(d *floodmark.Decision, call *judged) {
 // lifted returns what a pause looks at in a call.
 func (j *judged) lifted() *lull.Call {
 	return &lull.Call{Action: &j.action, Basis: &j.basis, Reasons: j.decision.Reasons, Gates: allGates(j)}
-}
-
-// inside reports whether a call is admin only by the files it writes, and these are all in the
-// project. The project must be a checkout below home where nothing starts by itself: home, folders
-// with a dot, and those with programs or start files may contain what starts shells.
-func (st *step) inside(j *judged) bool {
-	disk := st.in.Disk
-	if !j.use.Instructs && len(j.use.Placed) == 0 || j.use.Opaque || j.use.Profile == nil || disk == nil {
-		return false
-	}
-	project, home := disk.Resolve(strings.TrimRight(st.s.Project, "/")), disk.Resolve(strings.TrimRight(st.s.Home, "/"))
-	c, known := disk.Around(project)
-	root, inHome := strings.CutPrefix(catalog.FoldPath(disk.Resolve(c.Root)), catalog.FoldPath(home)+"/")
-	starts, protected, placed := st.r.Catalog.Guards(project, true, catalog.Places{Home: home})
-	if !known || project == "" || home == "" || !inHome || root == "" || strings.Contains(catalog.FoldPath(project), "/.") || starts || protected || slices.Contains(placed, floodmark.Admin) {
-		return false
-	}
-	t := st.touched(j)
-	return !t.guessed && len(t.writes) > 0 && len(t.writes) < maxArtifactPaths && !slices.ContainsFunc(t.writes, func(p string) bool { return !under(p, project) })
 }
 
 // endPause removes the pause of a session, or the one of all sessions.

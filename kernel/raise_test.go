@@ -71,7 +71,7 @@ func TestTidies(t *testing.T) {
 		{catalog.Use{Tidies: true, Removes: []string{"/p/own", "/p/other"}}, false},
 		{catalog.Use{Tidies: true, Removes: []string{"/p/unknown"}}, false},
 	} {
-		if got := st.tidies(&c.use); got != c.want {
+		if got := st.left().Tidies(&c.use); got != c.want {
 			t.Errorf("%+v: %v", c.use, got)
 		}
 	}
@@ -89,10 +89,10 @@ func TestTidiesFollowsLinks(t *testing.T) {
 	st := checkedStep(t, "profile: coding")
 	st.in.Artifacts = shelf{{Version: floodmark.ArtifactVersion{Session: "s"}, Artifact: floodmark.Artifact{Ref: fileRef("/p/link/a")}}}
 	use := catalog.Use{Tidies: true, Removes: []string{"/p/link/a"}}
-	if !st.tidies(&use) {
+	if !st.left().Tidies(&use) {
 		t.Error("without a link")
 	}
-	if st.in.Disk = (linkDisk{}); st.tidies(&use) {
+	if st.in.Disk = (linkDisk{}); st.left().Tidies(&use) {
 		t.Error("through a link")
 	}
 }
@@ -133,7 +133,7 @@ func TestActing(t *testing.T) {
 	commits := "/p" + catalog.CommitsOf
 	st.in.Artifacts = shelf{word("/p/a", true), word(commits, false)}
 	for p, want := range map[string]int{"/p/a": 1, "/p/b": 0, commits: 0} {
-		if got := st.acting(p); len(got) != want {
+		if got := st.left().acting(p); len(got) != want {
 			t.Errorf("%s: %v act", p, got)
 		}
 	}

@@ -267,7 +267,7 @@ func textless(use catalog.Use, leaves []hook.Leaf) bool {
 // secrets returns what knows the secrets of the session.
 func (st *step) secrets() *secret.Session {
 	return &secret.Session{
-		Rules: st.r.secrets, Ledger: &st.s.Ledger, Kept: st.hoarded,
+		Rules: st.r.secrets, Ledger: &st.s.Ledger, Kept: func() []floodmark.SecretSpan { return st.left().Hoarded(st.secrets) },
 		Key: provenance.RingKey{Name: st.in.KeyName, Key: st.in.Key}, Others: st.in.Others,
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/internal/rules/rounds"
 	"github.com/floodmark/floodmark/internal/text/language"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -67,19 +68,7 @@ type State struct {
 	Context  *Context             `json:"context,omitempty"`
 	Proposed []floodmark.Proposed `json:"proposed,omitempty"`
 
-	// Written are writes of whole files that are not known to be done. Carried are contents that
-	// came here through artifacts: the owner may vouch for them in another session. Offered are
-	// sources of what could not be loaded: the owner may vouch for them here.
-	Written []floodmark.ArtifactWritten `json:"written,omitempty"`
-	// Wrote are the newest files this session wrote, Writes how many writes there were.
-	Wrote   []Wrote            `json:"wrote,omitempty"`
-	Writes  int                `json:"writes,omitempty"`
-	Carried []floodmark.Digest `json:"carried,omitempty"`
-	Offered []floodmark.Source `json:"offered,omitempty"`
-
-	// Stands are the folders besides the project in which a command may have left its shell. An
-	// unknown folder is the empty string.
-	Stands []string `json:"stands,omitempty"`
+	artifact.Trail
 
 	// Refused are the calls of this turn that were not let through.
 	Refused []Refused `json:"refused,omitempty"`
@@ -297,12 +286,23 @@ func (s *State) adopt(sources []floodmark.Source) error {
 	return nil
 }
 
+// artifact takes in a fact about artifacts.
+func (s *State) artifact(f floodmark.Fact) error {
+	if read, ok := f.(floodmark.ArtifactRead); ok {
+		if err := s.adopt(read.Sources); err != nil {
+			return err
+		}
+	}
+	s.Take(f)
+	return nil
+}
+
 func (s *State) see(f floodmark.ContentSeen) error {
 	if err := s.Ledger.Add(f.Source); err != nil {
 		return fmt.Errorf("kernel: %w", err)
 	}
 	if f.Origin.Kind == floodmark.FromCheckout {
-		s.carry([]floodmark.Source{f.Source})
+		s.Carry(f.Source)
 	}
 	s.Came = s.Came || s.InTurn && f.Kind == floodmark.NodeToolResult && !f.Digest.IsZero()
 	if f.Text != "" {
@@ -368,7 +368,7 @@ func (s *State) decided(f floodmark.ActionDecided) {
 		s.Proposed = nil
 	case floodmark.CallTool:
 		s.Called(f.Action.Iteration, f.Decision.Verdict == floodmark.Restrict || f.Decision.Verdict == floodmark.Confirm)
-		s.offer(f)
+		s.Offer(f)
 		if !waits(f.Decision) { // else it is judged once more, by the same right
 			s.Proposed = without(s.Proposed, func(p floodmark.Proposed) bool { return p.Call == f.Action.Call })
 		}
@@ -379,7 +379,7 @@ func (s *State) decided(f floodmark.ActionDecided) {
 			s.runs(f.Action)
 			s.lets(f.Action, f.Decision.Reach)
 			s.Book.Boxes(f.Action, f.Decision.Reach)
-			s.moved(f.Basis)
+			s.Move(f.Basis, s.Project)
 			if f.Basis != nil && f.Mark.Secrecy <= floodmark.Private {
 				s.Spelled += f.Basis.Tells << s.share()
 			}

@@ -150,8 +150,7 @@ type step struct {
 	// of nodes that this event adds and no ledger has yet.
 	heeded  int
 	brought map[floodmark.NodeID]floodmark.Label
-	lying   map[string]floodmark.Digest // files that were looked at; see asItLies
-	hoards  map[string]Hoard
+	book    Book // see left
 	loading bool // the call being judged would load what the owner may vouch for
 	// pause is the pause in effect at this event, zero if there is none. paused says that notePause
 	// was called.

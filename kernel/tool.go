@@ -78,7 +78,7 @@ func (st *step) announce(j *judged) {
 		Inputs: st.withCarried(j),
 		Call:   j.action.Call, Secrets: j.kept, Because: unknown(st.ev.Call, j), Said: said(j),
 	}, "")
-	st.leave(j, n)
+	st.leaves(j, n)
 }
 
 // afterTool takes in what a tool gave back. A result of a call we did not let
@@ -104,8 +104,7 @@ func (st *step) afterTool() {
 		st.keep(came)
 		st.mark = st.mark.Join((&floodmark.Source{Label: label, Secrets: found}).Own())
 		st.indexResult(n, digest)
-		st.settle(id)
-		st.outOfBox(id, n)
+		st.settle(id, n)
 		st.worth(st.effective(n).Join(label), found)
 		return
 	}
@@ -130,7 +129,7 @@ func (st *step) afterTool() {
 		Kind: floodmark.NodeToolResult, Origin: j.origin(), Label: j.returns, Inputs: st.withCarried(j), Digest: digest,
 		Secrets: found, Links: hostnames.Count(st.ev.Result.Text, j.use.Place), Because: unknown(c, j), Said: said(j),
 	}, "")
-	st.leave(j, n)
+	st.leaves(j, n)
 	st.indexResult(n, digest)
 	st.worth(j.returns, found)
 }
@@ -158,7 +157,7 @@ func (st *step) arrived(c hook.Call, n floodmark.NodeID) floodmark.Label {
 		return floodmark.Label{} // unreadable arguments: the result is not believed
 	}
 	ref := st.ref(c.Server, c.Name)
-	use, kept := st.lookInto(st.r.Catalog.Classify(ref, leaves, c.Hints, st.places()))
+	use, kept := st.left().LookInto(st.r.Catalog.Classify(ref, leaves, c.Hints, st.places()), st.secrets)
 	label := st.returns(ref, use, leaves)
 	if len(kept) > 0 && len(src.Secrets) == 0 {
 		label.Secrecy = floodmark.Secret
@@ -220,7 +219,7 @@ func (st *step) ask(j *judged) {
 func (st *step) shows(j *judged) floodmark.Shown {
 	s := floodmark.Shown{
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest,
-		Mark: st.mark.Join(loaded(&j.basis)), Codes: j.codes(), Node: st.node, Offers: j.subject().Offers(st.offering(j)), Others: j.basis.Others,
+		Mark: st.mark.Join(Loaded(j.basis.Loads)), Codes: j.codes(), Node: st.node, Offers: j.subject().Offers(st.offering(j)), Others: j.basis.Others,
 		Two: st.takesTwo(j), Boxed: j.decision.Reach == floodmark.Boxed, Hosts: j.basis.Hosts,
 	}
 	for _, o := range s.Offers {

@@ -29,10 +29,10 @@ func TestVersionsOfWhatARunLoads(t *testing.T) {
 		st := fresh()
 		st.s.Home, st.in.Disk = "/home/ann", disk
 		for _, ref := range refs {
-			st.s.wrote(ref)
+			st.s.Take(floodmark.ArtifactWritten{Artifact: ref})
 		}
 		run := touch{runs: "/srv/team/app", loads: []string{"/opt/x/build.sh"}, sure: []string{"/opt/x/build.sh"}}
-		return loadDigest(st.versions(&run))
+		return loadDigest(st.left().versions(&run))
 	}
 	before := digest(nil)
 	for _, c := range []struct {
@@ -74,18 +74,19 @@ func TestVersionsOfWhatARunLoads(t *testing.T) {
 func TestOldWritesCountEverywhere(t *testing.T) {
 	t.Parallel()
 	fresh := codingSteps(t)
+	const maxWrote = 256
 	s := NewState()
 	for i := range maxWrote + 1 {
-		s.wrote(fileRef(fmt.Sprintf("/tmp/%d", i)))
+		s.Take(floodmark.ArtifactWritten{Artifact: fileRef(fmt.Sprintf("/tmp/%d", i))})
 	}
 	if len(s.Wrote) != maxWrote || s.Wrote[0].Ref != treeRef("/") || s.Writes != maxWrote+1 {
 		t.Errorf("%d kept, the oldest of them %v, %d writes", len(s.Wrote), s.Wrote[0], s.Writes)
 	}
 	st := fresh()
-	if !st.reaches(&touch{runs: "/work"}, s.Wrote[0].Ref.Name) {
+	if !st.left().reaches(&touch{runs: "/work"}, s.Wrote[0].Ref.Name) {
 		t.Error("a run does not reach everything")
 	}
-	if !st.reaches(&touch{}, "/tmp/x") {
+	if !st.left().reaches(&touch{}, "/tmp/x") {
 		t.Error("a run in a folder nobody knows does not reach everything")
 	}
 }

@@ -2,7 +2,7 @@ package kernel
 
 import (
 	"cmp"
-	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/floodmark/floodmark"
@@ -14,7 +14,7 @@ func vouchRef(d floodmark.Digest) floodmark.ArtifactRef {
 
 // words returns the records of what the owner last said of contents, in any session. If two are of
 // the same time, the one that trusts less is taken.
-func (st *step) words(digests []floodmark.Digest) map[floodmark.Digest]Kept {
+func (b *Book) words(digests []floodmark.Digest) map[floodmark.Digest]Kept {
 	var refs []floodmark.ArtifactRef
 	for _, d := range digests {
 		if !d.IsZero() {
@@ -22,7 +22,7 @@ func (st *step) words(digests []floodmark.Digest) map[floodmark.Digest]Kept {
 		}
 	}
 	last := map[floodmark.Digest]Kept{}
-	for _, k := range st.find(refs...) {
+	for _, k := range b.find(refs...) {
 		var d floodmark.Digest
 		if k.Vouch == nil || d.UnmarshalText([]byte(k.Ref.Name)) != nil {
 			continue
@@ -36,9 +36,9 @@ func (st *step) words(digests []floodmark.Digest) map[floodmark.Digest]Kept {
 }
 
 // vouched returns what the owner vouches for among some contents.
-func (st *step) vouched(digests []floodmark.Digest) map[floodmark.Digest]floodmark.Vouch {
+func (b *Book) vouched(digests []floodmark.Digest) map[floodmark.Digest]floodmark.Vouch {
 	yes := map[floodmark.Digest]floodmark.Vouch{}
-	for d, k := range st.words(digests) {
+	for d, k := range b.words(digests) {
 		if k.Vouch.Trust > floodmark.External {
 			yes[d] = *k.Vouch
 		}
@@ -46,78 +46,27 @@ func (st *step) vouched(digests []floodmark.Digest) map[floodmark.Digest]floodma
 	return yes
 }
 
-// say records for every session what the owner says of a content. It replaces what they said of the
-// content before, in whatever session.
-func (st *step) say(d floodmark.Digest, trust floodmark.Trust, by string) {
+// Say records for every session what the owner says of a content, at a time. It replaces what they
+// said of the content before, in whatever session.
+func (b *Book) Say(d floodmark.Digest, trust floodmark.Trust, by string, at int64) Changes {
 	ref := vouchRef(d)
-	at := st.in.At.UnixNano()
-	for _, k := range st.find(ref) {
-		if k.Version.Session != st.ev.Session {
-			st.out.Gone = append(st.out.Gone, Gone{Ref: ref, Version: k.Version})
+	for _, k := range b.find(ref) {
+		if k.Version.Session != b.Session {
+			b.Done.Gone = append(b.Done.Gone, Gone{Ref: ref, Version: k.Version})
 		}
 		if k.Vouch != nil {
 			at = max(at, k.Vouch.At+1) // clocks of two machines may differ
 		}
 	}
-	st.out.Artifacts = append(st.out.Artifacts, floodmark.Artifact{Ref: ref, Vouch: &floodmark.Vouch{Trust: trust, By: by, At: at}})
+	b.Done.Artifacts = append(b.Done.Artifacts, floodmark.Artifact{Ref: ref, Vouch: &floodmark.Vouch{Trust: trust, By: by, At: at}})
+	return b.Done
 }
 
-// heed takes in what the owner said in other sessions about what this one
-// carries. The facts come first: everything else is judged after them.
-func (st *step) heed() error {
-	if st.in.Artifacts == nil || !st.s.Opened {
-		return nil
-	}
-	have := st.s.Ledger.Endorsements()
-	want := slices.Clone(st.s.Carried)
-	for _, e := range have {
-		want = append(want, e.Digest)
-	}
-	if len(want) == 0 {
-		return nil
-	}
-	facts := st.heard(st.words(want), have)
-	if len(facts) == 0 {
-		return nil
-	}
-	next, err := st.s.with(facts)
-	if err != nil {
-		return fmt.Errorf("take in what the owner said elsewhere: %w", err)
-	}
-	st.s, st.heeded = next, len(facts)
-	st.mark, st.more = next.Ledger.Mark(), next.Ledger.Levels()
-	for _, f := range facts {
-		st.keep(f)
-	}
-	return nil
-}
-
-// with returns a copy of the state after some more facts.
-func (s *State) with(facts []floodmark.Fact) (*State, error) {
-	data, err := s.Snapshot()
-	if err != nil {
-		return nil, err
-	}
-	next, err := Restore(data)
-	if err != nil {
-		return nil, err
-	}
-	for _, f := range facts {
-		if err := next.Apply(f); err != nil {
-			return nil, err
-		}
-	}
-	return next, nil
-}
-
-// heard returns the facts that make a ledger agree with what the owner last said.
-func (st *step) heard(words map[floodmark.Digest]Kept, have []floodmark.Endorsed) []floodmark.Fact {
+// Heard returns the facts that make a session agree with what the owner last said of contents.
+func (b *Book) Heard(digests []floodmark.Digest) []floodmark.Fact {
+	words, have := b.words(digests), b.Endorsed()
 	var facts []floodmark.Fact
-	digests := make([]floodmark.Digest, 0, len(words))
-	for d := range words {
-		digests = append(digests, d)
-	}
-	slices.SortFunc(digests, func(a, b floodmark.Digest) int { return slices.Compare(a[:], b[:]) })
+	digests = slices.SortedFunc(maps.Keys(words), func(a, b floodmark.Digest) int { return slices.Compare(a[:], b[:]) })
 	for _, d := range digests {
 		k := words[d]
 		endorsed := slices.ContainsFunc(have, func(e floodmark.Endorsed) bool { return e.Digest == d })
@@ -130,4 +79,15 @@ func (st *step) heard(words map[floodmark.Digest]Kept, have []floodmark.Endorsed
 		}
 	}
 	return facts
+}
+
+// Endorsed returns what the owner vouches for, including what this event wrote down.
+func (b *Book) Endorsed() []floodmark.Endorsed {
+	list := b.Ledger.Endorsements()
+	for _, f := range b.Done.Facts {
+		if e, ok := f.(floodmark.Endorsed); ok {
+			list = append(list, e)
+		}
+	}
+	return list
 }

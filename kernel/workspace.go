@@ -7,21 +7,22 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/provenance"
 )
 
 // resolved returns paths with their links followed.
-func (st *step) resolved(paths []string) []string {
-	if st.in.Disk == nil {
+func (b *Book) resolved(paths []string) []string {
+	if b.Disk == nil {
 		return paths
 	}
 	out := make([]string, len(paths))
 	for i, p := range paths {
 		out[i] = p
 		if at := strings.IndexAny(p, "*?["); at < 0 {
-			out[i] = st.in.Disk.Resolve(p)
+			out[i] = b.Disk.Resolve(p)
 		} else if end := strings.LastIndexByte(p[:at], '/'); end > 0 { // a link may stand before what a shell matches
-			out[i] = strings.TrimSuffix(st.in.Disk.Resolve(p[:end]), "/") + p[end:]
+			out[i] = strings.TrimSuffix(b.Disk.Resolve(p[:end]), "/") + p[end:]
 		}
 	}
 	return out
@@ -29,79 +30,33 @@ func (st *step) resolved(paths []string) []string {
 
 // foreign returns the checkout of others a path is in, unless the policy lists the path as the
 // owner's own.
-func (st *step) foreign(p string) (Checkout, bool) {
-	if st.in.Disk == nil || p == "" {
+func (b *Book) foreign(p string) (Checkout, bool) {
+	if b.Disk == nil || p == "" {
 		return Checkout{}, false
 	}
 	p = strings.TrimSuffix(p, "/**")
-	c, ok := st.in.Disk.Around(p)
-	return c, ok && !c.Own && c.Commit != "" && !st.listed(p)
+	c, ok := b.Disk.Around(p)
+	return c, ok && !c.Own && c.Commit != "" && !b.listed(p)
 }
 
 // listed reports whether the policy lists a place as the owner's own.
-func (st *step) listed(p string) bool {
+func (b *Book) listed(p string) bool {
 	l := floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Public}
-	return st.r.Policy.PlaceLabel(l, p, catalog.Elsewhere, false, st.s.Home).Trust >= floodmark.Local
+	return b.Policy.PlaceLabel(l, p, catalog.Elsewhere, false, b.At.Home).Trust >= floodmark.Local
 }
 
 // revisions returns the revisions of others from which git shows or writes something that is not
 // part of what is checked out.
-func (st *step) revisions(use *catalog.Use) (list []Checkout) {
-	if st.in.Disk == nil || len(use.Revisions.Words) == 0 {
+func (b *Book) revisions(use *catalog.Use) (list []Checkout) {
+	if b.Disk == nil || len(use.Revisions.Words) == 0 {
 		return nil
 	}
-	for _, dir := range st.resolved(addNew(slices.Clip(use.Repositories), st.s.Project)) {
-		if dir != "" && !st.listed(dir) {
-			list = append(list, st.in.Disk.Revisions(dir, use.Revisions.Words)...)
+	for _, dir := range b.resolved(addNew(slices.Clip(use.Repositories), b.At.Project)) {
+		if dir != "" && !b.listed(dir) {
+			list = append(list, b.Disk.Revisions(dir, use.Revisions.Words)...)
 		}
 	}
 	return list
-}
-
-// checkout brings the repository of others that a path is read from into the
-// session, once, and returns its node.
-func (st *step) checkout(p string) []floodmark.NodeID {
-	c, ok := st.foreign(p)
-	if !ok {
-		return nil
-	}
-	return st.take(c)
-}
-
-func (st *step) take(c Checkout) []floodmark.NodeID {
-	src := c.Source()
-	if n, ok := st.s.Ledger.Find(src.Digest); ok {
-		return []floodmark.NodeID{n}
-	}
-	for _, f := range st.out.Facts {
-		if seen, ok := f.(floodmark.ContentSeen); ok && seen.Digest == src.Digest {
-			return []floodmark.NodeID{seen.Node}
-		}
-	}
-	for _, f := range st.heard(st.words([]floodmark.Digest{src.Digest}), st.endorsements()) {
-		st.keep(f)
-	}
-	n := st.node
-	label := src.Label
-	for _, e := range st.endorsements() {
-		if e.Digest == src.Digest {
-			label.Trust = max(label.Trust, min(e.Trust, floodmark.Local))
-		}
-	}
-	src.Node = n
-	st.bringSeen(src, label)
-	return []floodmark.NodeID{n}
-}
-
-// bringSeen keeps a source whose label the owner may have raised already.
-func (st *step) bringSeen(src floodmark.Source, worth floodmark.Label) {
-	if st.brought == nil {
-		st.brought = map[floodmark.NodeID]floodmark.Label{}
-	}
-	st.brought[src.Node] = worth
-	st.node++
-	st.mark, st.more = st.mark.Join(worth), st.more|provenance.LevelsOf(worth.Trust)
-	st.keep(floodmark.ContentSeen{Source: src})
 }
 
 // A worthy is a source with the trust it has now.
@@ -112,23 +67,23 @@ type worthy struct {
 
 // repository returns the repository of others that code would be loaded from, unless the owner
 // vouched for it at this commit.
-func (st *step) repository(p string) []worthy {
-	c, ok := st.foreign(p)
+func (b *Book) repository(p string) []worthy {
+	c, ok := b.foreign(p)
 	if !ok {
 		return nil
 	}
-	return st.unvouched(c)
+	return b.unvouched(c)
 }
 
-func (st *step) unvouched(c Checkout) []worthy {
+func (b *Book) unvouched(c Checkout) []worthy {
 	src := c.Source()
 	if c.Team {
 		return nil
 	}
-	if st.vouched([]floodmark.Digest{src.Digest})[src.Digest].Trust > floodmark.External {
+	if b.vouched([]floodmark.Digest{src.Digest})[src.Digest].Trust > floodmark.External {
 		return nil
 	}
-	if slices.ContainsFunc(st.endorsements(), func(e floodmark.Endorsed) bool { return e.Digest == src.Digest }) {
+	if slices.ContainsFunc(b.Endorsed(), func(e floodmark.Endorsed) bool { return e.Digest == src.Digest }) {
 		return nil
 	}
 	return []worthy{{src, floodmark.External}}
@@ -145,74 +100,61 @@ func (st *step) unvouched(c Checkout) []worthy {
 // maxStands bounds the folders in which a shell may be. If there are more, it may be anywhere.
 const maxStands = 4
 
-// fromShell notes where a command leaves its shell. If the mark is below Local, it also adds the
-// repositories that git works in if the shell is where an earlier command left it: the owner's own
-// words may send a shell anywhere.
-func (st *step) fromShell(j *judged, hints *hook.Hints, mark floodmark.Label) {
-	if !j.use.Commands() {
-		return
+// Shell returns where a command leaves its shell, if that is not where it was. If the mark is below
+// Local, it also adds the repositories to the use that git works in if the shell is where an earlier
+// command left it: the owner's own words may send a shell anywhere.
+func (b *Book) Shell(call Call, hints *hook.Hints, mark floodmark.Label) []string {
+	if !call.Use.Commands() {
+		return nil
 	}
-	ends := j.use.Ends
-	for _, dir := range st.s.Stands {
-		u := st.r.Catalog.Classify(j.action.Tool, j.leaves, hints, catalog.Places{Project: dir, Home: st.s.Home})
+	ends := call.Use.Ends
+	for _, dir := range b.Trail.Stands {
+		u := b.Catalog.Classify(call.Tool, call.Leaves, hints, catalog.Places{Project: dir, Home: b.At.Home})
 		for _, end := range u.Ends {
 			ends = addNew(slices.Clip(ends), end)
 		}
 		for _, repository := range u.Repositories {
 			if mark.Trust < floodmark.Local {
-				j.use.Repositories = addNew(slices.Clip(j.use.Repositories), repository)
+				call.Use.Repositories = addNew(slices.Clip(call.Use.Repositories), repository)
 			}
 		}
 	}
 	if len(ends) > maxStands {
 		ends = []string{""}
 	}
-	if !slices.Equal(besides(ends, st.s.Project), st.s.Stands) {
-		j.basis.Moved = ends
+	if slices.Equal(artifact.Besides(ends, b.At.Project), b.Trail.Stands) {
+		return nil
 	}
-}
-
-// moved takes in where a call left its shell.
-func (s *State) moved(b *floodmark.Basis) {
-	if b != nil && len(b.Moved) > 0 {
-		s.Stands = besides(b.Moved, s.Project)
-	}
-}
-
-// besides returns the folders other than the project, in order; nil if there are none.
-func besides(dirs []string, project string) []string {
-	list := without(slices.Clone(dirs), func(dir string) bool { return dir == project })
-	slices.Sort(list)
-	return list
+	return ends
 }
 
 // obeyed returns the repositories that git works in whose settings are trusted below Local.
-func (st *step) obeyed(j *judged, t *touch, mark floodmark.Label) []floodmark.Load {
+func (b *Book) obeyed(call Call, t *touch, mark floodmark.Label) []floodmark.Load {
 	var list []floodmark.Load
-	for _, dir := range j.use.Repositories {
+	for _, dir := range call.Use.Repositories {
 		if dir == "" {
 			if mark.Trust < floodmark.Local { // a run like any other of unknown code
 				list = append(list, floodmark.Load{Artifact: treeRef("/"), Label: mark})
 			}
 			continue
 		}
-		dir = st.resolved([]string{dir})[0]
-		paths, own := st.gitSettings(dir)
-		l := floodmark.Load{Artifact: pathRef(paths[0]), Label: st.putNow(j, t, dir, paths, mark)}
+		dir = b.resolved([]string{dir})[0]
+		paths, own := b.gitSettings(dir)
+		l := floodmark.Load{Artifact: pathRef(paths[0]), Label: b.putNow(call, t, dir, paths, mark)}
 		if !own {
-			st.fromRepository(&l, dir)
+			b.fromRepository(&l, dir)
 		}
 		var kept []Kept
 		for _, p := range paths {
 			if !own {
-				l.Label = l.Label.Join(st.pathLabel(strings.TrimSuffix(p, "/**")))
+				l.Label = l.Label.Join(b.pathLabel(strings.TrimSuffix(p, "/**")))
 			}
-			kept = append(kept, st.onSettings(p)...)
+			kept = append(kept, b.onSettings(p)...)
 		}
 		if own {
-			kept = append(kept, st.nested(dir)...)
+			kept = append(kept, b.nested(dir)...)
 		}
-		c := st.weigh(kept)
+		c := b.weigh(kept)
 		if l.Label = l.Label.Join(c.label()); l.Label.Trust < floodmark.Local {
 			l.Sources = c.worst(l.Sources)
 			list = append(list, l)
@@ -223,12 +165,12 @@ func (st *step) obeyed(j *judged, t *touch, mark floodmark.Label) []floodmark.Lo
 
 // started returns the programs of the owner's that git runs by itself, the first of each
 // repository. What they load in turn is unknown, so the call is a run.
-func (st *step) started(j *judged) (list []floodmark.Load) {
-	for _, dir := range j.use.Repositories {
-		if st.in.Disk == nil || dir == "" {
+func (b *Book) started(call Call) (list []floodmark.Load) {
+	for _, dir := range call.Use.Repositories {
+		if b.Disk == nil || dir == "" {
 			continue
 		}
-		if programs := st.in.Disk.Starts(st.resolved([]string{dir})[0], j.use.Hooks); len(programs) > 0 {
+		if programs := b.Disk.Starts(b.resolved([]string{dir})[0], call.Use.Hooks); len(programs) > 0 {
 			list = append(list, floodmark.Load{Artifact: pathRef(programs[0]), Label: floodmark.Clean()})
 		}
 	}
@@ -238,16 +180,16 @@ func (st *step) started(j *judged) (list []floodmark.Load) {
 // gitSettings returns where git finds its settings in a folder, and whether they are
 // those of the project: its own, or what git keeps with them for another working
 // tree or a submodule. Without a disk to read they may be anywhere in the folder.
-func (st *step) gitSettings(dir string) (paths []string, own bool) {
-	project := st.resolved([]string{st.s.Project})[0]
+func (b *Book) gitSettings(dir string) (paths []string, own bool) {
+	project := b.resolved([]string{b.At.Project})[0]
 	git := strings.TrimSuffix(project, "/") + "/.git"
-	if st.in.Disk != nil {
-		if at, shared := st.in.Disk.Repository(dir); at != "" {
-			ours, common := st.in.Disk.Repository(project)
-			return []string{at + "/**", shared + "/**"}, project != "" && ours != "" && (at == ours || under(at, common))
+	if b.Disk != nil {
+		if at, shared := b.Disk.Repository(dir); at != "" {
+			ours, common := b.Disk.Repository(project)
+			return []string{at + "/**", shared + "/**"}, project != "" && ours != "" && (at == ours || Under(at, common))
 		}
 	}
-	if project != "" && (dir == project || under(dir, git)) {
+	if project != "" && (dir == project || Under(dir, git)) {
 		return []string{git + "/**"}, true
 	}
 	return []string{dir + "/**"}, false
@@ -255,35 +197,35 @@ func (st *step) gitSettings(dir string) (paths []string, own bool) {
 
 // onSettings returns the records of files that git obeys. It leaves out commits, and trees from
 // git, a box or a pattern that spare git's own folder.
-func (st *step) onSettings(p string) []Kept {
-	return slices.DeleteFunc(st.onPath(p), func(k Kept) bool {
-		return ofGit(k.Ref) || k.Spares && inGit(strings.TrimSuffix(p, "/**")) && !inGit(k.Ref.Name)
+func (b *Book) onSettings(p string) []Kept {
+	return slices.DeleteFunc(b.onPath(p), func(k Kept) bool {
+		return artifact.OfGit(k.Ref) || k.Spares && inGit(strings.TrimSuffix(p, "/**")) && !inGit(k.Ref.Name)
 	})
 }
 
 // nested returns the records of repositories below a folder that a call may have brought as they
 // are. Git goes into such a repository if the index names it.
-func (st *step) nested(dir string) []Kept {
-	kept := slices.DeleteFunc(st.onPath(dir+"/**"), func(k Kept) bool {
+func (b *Book) nested(dir string) []Kept {
+	kept := slices.DeleteFunc(b.onPath(dir+"/**"), func(k Kept) bool {
 		name := k.Ref.Name
-		return name == catalog.FoldPath(dir) || !under(name, catalog.FoldPath(dir)) || ofGit(k.Ref) || k.Spares && !inGit(name) ||
+		return name == catalog.FoldPath(dir) || !Under(name, catalog.FoldPath(dir)) || artifact.OfGit(k.Ref) || k.Spares && !inGit(name) ||
 			k.Ref.Kind != floodmark.TreeArtifact && !inGit(name)
 	})
-	if len(kept) == 0 || st.in.Disk == nil {
+	if len(kept) == 0 || b.Disk == nil {
 		return kept
 	}
-	folders, all := st.in.Disk.Nested(dir)
+	folders, all := b.Disk.Nested(dir)
 	return slices.DeleteFunc(kept, func(k Kept) bool {
 		return all && !slices.ContainsFunc(folders, func(f string) bool {
 			f = catalog.FoldPath(f)
-			return under(f, k.Ref.Name) || under(k.Ref.Name, f)
+			return Under(f, k.Ref.Name) || Under(k.Ref.Name, f)
 		})
 	})
 }
 
 // putNow returns the label of settings that the same call may write first: that of what they are
 // made from, or clean if it writes none.
-func (st *step) putNow(j *judged, t *touch, dir string, settings []string, mark floodmark.Label) floodmark.Label {
+func (b *Book) putNow(call Call, t *touch, dir string, settings []string, mark floodmark.Label) floodmark.Label {
 	if !slices.Contains(settings, dir+"/.git/**") { // there may be a repository in it afterwards
 		settings = append(slices.Clone(settings), dir+"/.git/**", dir+"/HEAD")
 	}
@@ -292,14 +234,14 @@ func (st *step) putNow(j *judged, t *touch, dir string, settings []string, mark 
 		by := pathRef(w)
 		for _, p := range settings {
 			at := pathRef(p)
-			if spares(w) && inGit(at.Name) || ofGit(by) || !under(by.Name, at.Name) && !(by.Kind == floodmark.TreeArtifact && under(at.Name, by.Name)) {
+			if spares(w) && inGit(at.Name) || artifact.OfGit(by) || !Under(by.Name, at.Name) && !(by.Kind == floodmark.TreeArtifact && Under(at.Name, by.Name)) {
 				continue
 			}
-			l = l.Join(mark).Join(provenance.SetLabel(st.lain(t)))
+			l = l.Join(mark).Join(provenance.SetLabel(b.lain(t)))
 			for _, r := range t.reads {
-				l = l.Join(st.weigh(st.onPath(r)).label())
+				l = l.Join(b.weigh(b.onPath(r)).label())
 			}
-			if slices.Contains(j.action.Effects, floodmark.Fetch) && !spares(w) {
+			if slices.Contains(call.Effects, floodmark.Fetch) && !spares(w) {
 				l.Trust = min(l.Trust, floodmark.External)
 			}
 		}
