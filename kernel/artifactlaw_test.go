@@ -16,6 +16,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/ledger/postings"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -45,7 +46,7 @@ func TestAnyHistoryOfSessionsKeepsTheLaws(t *testing.T) {
 type village struct {
 	rng      *rand.Rand
 	rules    kernel.Rules
-	store    map[floodmark.ArtifactRef]map[floodmark.SessionID]kernel.Kept
+	store    map[floodmark.ArtifactRef]map[floodmark.SessionID]artifact.Kept
 	sessions []*villager
 	at       time.Time
 	files    map[string]map[string]bool // which pages a file is made from
@@ -68,7 +69,7 @@ type villager struct {
 func newVillage(rules kernel.Rules, seed uint64) *village {
 	v := &village{
 		rng: rand.New(rand.NewPCG(seed, 2)), rules: rules, at: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC),
-		store: map[floodmark.ArtifactRef]map[floodmark.SessionID]kernel.Kept{}, files: map[string]map[string]bool{}, said: map[string]bool{},
+		store: map[floodmark.ArtifactRef]map[floodmark.SessionID]artifact.Kept{}, files: map[string]map[string]bool{}, said: map[string]bool{},
 	}
 	for i := range 4 {
 		v.sessions = append(v.sessions, &villager{id: floodmark.SessionID(fmt.Sprint("s", i)), state: kernel.NewState(), holds: map[string]bool{}})
@@ -76,7 +77,7 @@ func newVillage(rules kernel.Rules, seed uint64) *village {
 	return v
 }
 
-func (v *village) Find(refs []floodmark.ArtifactRef) (found []kernel.Kept) {
+func (v *village) Find(refs []floodmark.ArtifactRef) (found []artifact.Kept) {
 	for _, ref := range refs {
 		for _, id := range slices.Sorted(maps.Keys(v.store[ref])) {
 			found = append(found, v.store[ref][id])
@@ -208,10 +209,10 @@ func (v *village) take(s *villager, out kernel.Output) error {
 	}
 	for _, a := range out.Artifacts {
 		if v.store[a.Ref] == nil {
-			v.store[a.Ref] = map[floodmark.SessionID]kernel.Kept{}
+			v.store[a.Ref] = map[floodmark.SessionID]artifact.Kept{}
 		}
 		version := floodmark.ArtifactVersion{Session: s.id, Seq: uint64(len(s.facts))}
-		v.store[a.Ref][s.id] = kernel.Kept{Version: version, Artifact: a}
+		v.store[a.Ref][s.id] = artifact.Kept{Version: version, Artifact: a}
 	}
 	if len(out.Artifacts)+len(out.Gone) > 0 && len(out.Facts) == 0 {
 		return errors.New("something is left behind without a fact")

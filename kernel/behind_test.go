@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // linkedDisk is a disk with links, by their names.
@@ -16,17 +17,17 @@ type linkedDisk map[string]string
 func (linkedDisk) Content(string) floodmark.Digest            { return floodmark.Digest{} }
 func (linkedDisk) Nested(string) (folders []string, all bool) { return nil, false }
 
-func (linkedDisk) Links(string, bool) map[string]string   { return nil }
-func (linkedDisk) Missing(string) bool                    { return false }
-func (linkedDisk) Exactly(string) (d floodmark.Digest)    { return d }
-func (linkedDisk) Head(string) string                     { return "" }
-func (linkedDisk) Starts(string, []string) []string       { return nil }
-func (linkedDisk) Repository(string) (dir, common string) { return "", "" }
-func (linkedDisk) Around(string) (Checkout, bool)         { return Checkout{}, false }
-func (linkedDisk) Databases(string) []string              { return nil }
-func (linkedDisk) Composes(string) bool                   { return false }
-func (linkedDisk) Pushes(string, string) floodmark.Digest { return floodmark.Digest{} }
-func (linkedDisk) Secrets(Search) Hoard                   { return Hoard{Whole: true} }
+func (linkedDisk) Links(string, bool) map[string]string    { return nil }
+func (linkedDisk) Missing(string) bool                     { return false }
+func (linkedDisk) Exactly(string) (d floodmark.Digest)     { return d }
+func (linkedDisk) Head(string) string                      { return "" }
+func (linkedDisk) Starts(string, []string) []string        { return nil }
+func (linkedDisk) Repository(string) (dir, common string)  { return "", "" }
+func (linkedDisk) Around(string) (artifact.Checkout, bool) { return artifact.Checkout{}, false }
+func (linkedDisk) Databases(string) []string               { return nil }
+func (linkedDisk) Composes(string) bool                    { return false }
+func (linkedDisk) Pushes(string, string) floodmark.Digest  { return floodmark.Digest{} }
+func (linkedDisk) Secrets(artifact.Search) artifact.Hoard  { return artifact.Hoard{Whole: true} }
 
 func (d linkedDisk) Resolve(p string) string {
 	if to, ok := d[p]; ok {
@@ -84,16 +85,6 @@ func TestLinksThatLeadToWhatIsGuarded(t *testing.T) {
 	}
 }
 
-// The path of a tree or of a pattern is resolved through the link before it.
-func TestTreesBehindLinks(t *testing.T) {
-	st := checkedStep(t, "profile: coding")
-	st.in.Disk = linkedDisk{"/p/tree": "/srv/tree", "/p/top": "/"}
-	got := st.left().resolved([]string{"/p/tree/**", "/p/tree/*.js", "/p/tree", "/p/t*/x", "/p/top/**", "/p/top", "/", "/**", "*", "", "/p/tree/[a]/b"})
-	if want := []string{"/srv/tree/**", "/srv/tree/*.js", "/srv/tree", "/p/t*/x", "/**", "/", "/", "/**", "*", "", "/srv/tree/[a]/b"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
-	}
-}
-
 // Below Local a write is judged by where its link leads, also if the project itself is a link.
 func TestLinksThatLeadOutOfTheProject(t *testing.T) {
 	disk := linkedDisk{"/p": "/data/p", "/p/a": "/data/p/a", "/p/out": "/data/x", "/p/dot": "/data/p/.foo", "/p/tmp": "/tmp/x"}
@@ -120,4 +111,4 @@ func TestLinksThatLeadOutOfTheProject(t *testing.T) {
 	}
 }
 
-func (linkedDisk) Revisions(string, []string) []Checkout { return nil }
+func (linkedDisk) Revisions(string, []string) []artifact.Checkout { return nil }

@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // boxable reports whether the adapter runs a call in a box if told to, and the box lets the call do
@@ -23,7 +24,7 @@ func (st *step) boxHolds(use *catalog.Use, leaves []hook.Leaf) bool {
 	if strings.Trim(st.s.Project, "/") == "" || !use.Fresh(leaves) || use.PathKind == catalog.Secret || len(use.Placed) > 0 {
 		return false
 	}
-	outside := func(p string) bool { return !Under(p, st.s.Project) && !Under(p, "/tmp") }
+	outside := func(p string) bool { return !artifact.Under(p, st.s.Project) && !artifact.Under(p, "/tmp") }
 	return !slices.ContainsFunc(use.Writes, outside) &&
 		(!slices.Contains(use.Effects, floodmark.Change) || len(use.Writes) > 0 || use.Location == catalog.InProject)
 }

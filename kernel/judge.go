@@ -9,6 +9,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/intent"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
 )
@@ -26,7 +27,7 @@ type judged struct {
 	returns  floodmark.Label // the label that the result will have
 	kept     []floodmark.SecretSpan
 	inputs   []floodmark.NodeID // the sources its arguments were seen in
-	around   []Kept             // records of what it may load from outside of the project
+	around   []artifact.Kept    // records of what it may load from outside of the project
 	pattern  string             // what a wider approval would cover
 	grant    *approval.Grant    // the approval that let it through, if it needed one
 
@@ -281,8 +282,8 @@ func (st *step) conclude(j *judged) {
 func (st *step) wanted(j *judged) approval.Wanted {
 	return approval.Wanted{
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern, Others: j.basis.Others,
-		Mark: st.mark.Join(Loaded(j.basis.Loads)), Codes: j.codes(), At: st.in.At, Turn: st.turn(), Observing: st.pause.Observe,
-		Boxed: j.ruling.Reach == floodmark.Boxed, Exact: st.ev.Push != nil || j.use.Profile.Commits(), Hosts: j.basis.Hosts, Loads: Loaded(j.basis.Loads).Trust,
+		Mark: st.mark.Join(artifact.Loaded(j.basis.Loads)), Codes: j.codes(), At: st.in.At, Turn: st.turn(), Observing: st.pause.Observe,
+		Boxed: j.ruling.Reach == floodmark.Boxed, Exact: st.ev.Push != nil || j.use.Profile.Commits(), Hosts: j.basis.Hosts, Loads: artifact.Loaded(j.basis.Loads).Trust,
 		// An approval does not cover a call once content below Local came in that the person had
 		// not seen. Content at Local, such as the owner's own files, does not end it, because
 		// otherwise the output of each approved call would.

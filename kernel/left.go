@@ -8,28 +8,29 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/provenance"
 	"github.com/floodmark/floodmark/report"
 )
 
 // left returns what is known about artifacts at this point of the event.
-func (st *step) left() *Book {
+func (st *step) left() *artifact.Book {
 	b := &st.book
 	b.Store, b.Disk, b.Catalog, b.Policy = st.in.Artifacts, st.in.Disk, st.r.Catalog, st.r.Policy
 	b.Session, b.At, b.Ledger, b.Trail = st.ev.Session, st.places(), &st.s.Ledger, &st.s.Trail
 	b.Told = catalog.Places{Project: cmp.Or(st.s.Project, st.ev.Project), Home: cmp.Or(st.s.Home, st.ev.Home)}
-	b.Done = Changes{Facts: st.out.Facts, Artifacts: st.out.Artifacts, Gone: st.out.Gone, Watch: st.out.Watch}
+	b.Done = artifact.Changes{Facts: st.out.Facts, Artifacts: st.out.Artifacts, Gone: st.out.Gone, Watch: st.out.Watch}
 	return b
 }
 
 // leave writes down what an event leaves behind.
-func (st *step) leave(c Changes) {
+func (st *step) leave(c artifact.Changes) {
 	st.out.Facts, st.out.Artifacts, st.out.Gone, st.out.Watch = c.Facts, c.Artifacts, c.Gone, c.Watch
 }
 
 // onDisk returns the call as far as artifacts are concerned.
-func (j *judged) onDisk() Call {
-	return Call{
+func (j *judged) onDisk() artifact.Call {
+	return artifact.Call{
 		ID: j.action.Call, Tool: j.action.Tool, Use: &j.use, Leaves: j.leaves, Effects: j.action.Effects,
 		Network: j.basis.Network, Contained: j.decision.Contained(), Boxed: j.decision.Reach == floodmark.Boxed,
 	}
@@ -70,7 +71,7 @@ func (st *step) steered(j *judged) (nodes []floodmark.NodeID) {
 	}
 	for _, k := range j.around {
 		if !j.decision.Contained() || st.left().InBoxes(k.Ref.Name) {
-			nodes = append(nodes, st.read(Read{Ref: k.Ref, Kept: []Kept{k}})...)
+			nodes = append(nodes, st.read(artifact.Read{Ref: k.Ref, Kept: []artifact.Kept{k}})...)
 		}
 	}
 	return nodes
@@ -78,7 +79,7 @@ func (st *step) steered(j *judged) (nodes []floodmark.NodeID) {
 
 // read adds the sources of what was left behind to the session and returns their nodes, with those
 // of the checkouts it is in.
-func (st *step) read(r Read) []floodmark.NodeID {
+func (st *step) read(r artifact.Read) []floodmark.NodeID {
 	got := st.left().Bring(r, st.node, st.mark)
 	for _, f := range got.Heard {
 		st.keep(f)
@@ -112,7 +113,7 @@ func (st *step) bring(f floodmark.ArtifactRead) {
 }
 
 // take brings a repository of others into the session, once, and returns its node.
-func (st *step) take(c Checkout) floodmark.NodeID {
+func (st *step) take(c artifact.Checkout) floodmark.NodeID {
 	src := c.Source()
 	if n, ok := st.s.Ledger.Find(src.Digest); ok {
 		return n
@@ -222,7 +223,7 @@ func (st *step) leaves(j *judged, result floodmark.NodeID) {
 // box, but did not, may have written anything.
 func (st *step) settle(call floodmark.CallID, n floodmark.NodeID) {
 	had := st.s.Book.HadToBeBoxed(call)
-	st.leave(st.left().Settle(call, Ending{Failed: st.ev.Result.Error, Box: st.ev.Box, Boxed: had, Altered: st.in.Altered}))
+	st.leave(st.left().Settle(call, artifact.Ending{Failed: st.ev.Result.Error, Box: st.ev.Box, Boxed: had, Altered: st.in.Altered}))
 	if had && st.ev.Box == nil && st.s.Project != "" {
 		st.leave(st.left().Anywhere(call, n))
 	}
@@ -334,7 +335,7 @@ func (st *step) below(b *floodmark.Basis, ctx Context) Context {
 	if len(b.Loads) == 0 {
 		return ctx
 	}
-	l := Loaded(b.Loads)
+	l := artifact.Loaded(b.Loads)
 	ctx.Mark = ctx.Mark.Join(l)
 	ctx.Levels |= provenance.LevelsOf(l.Trust)
 	return ctx

@@ -7,6 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/internal/rules/lull"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/report"
 )
@@ -35,7 +36,7 @@ func (st *step) here(j *judged) approval.Here {
 		Repository: st.ev.Repository, Project: st.s.Project, Tool: j.action.Tool, Described: j.use.Profile != nil && !j.basis.Undescribed,
 		Command: j.use.Commands(), Pays: j.use.Profile != nil && j.use.Profile.Pays(), Two: st.takesTwo(j), Effects: j.action.Effects,
 		Args: j.action.Arguments, ArgsDigest: j.action.ArgsDigest, Pattern: j.pattern, Paths: j.basis.Paths,
-		Codes: j.codes(), Mark: st.mark.Join(Loaded(j.basis.Loads)),
+		Codes: j.codes(), Mark: st.mark.Join(artifact.Loaded(j.basis.Loads)),
 	}
 	for _, u := range j.basis.URLs {
 		h.URLs, h.Address = append(h.URLs, u.Argument), j.leaves[u.Argument].Value
@@ -62,7 +63,7 @@ func (st *step) standing(j *judged) (policy.Standing, bool) {
 
 // stands reports whether one standing approval covers a call.
 func (st *step) stands(j *judged, s policy.Standing) bool {
-	mark := st.mark.Join(Loaded(j.basis.Loads))
+	mark := st.mark.Join(artifact.Loaded(j.basis.Loads))
 	switch {
 	case j.action.Kind != floodmark.CallTool || s.Agent == "" || !floodmark.IsOf(j.action.Tool.Agent, s.Agent):
 		return false

@@ -5,13 +5,14 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // pushDisk is a disk whose checkouts all push to one place.
 type pushDisk string
 
-func (d pushDisk) Around(string) (Checkout, bool) {
-	c := Checkout{Root: "/p", Commit: "c", Own: d == "own", Team: d == "team"}
+func (d pushDisk) Around(string) (artifact.Checkout, bool) {
+	c := artifact.Checkout{Root: "/p", Commit: "c", Own: d == "own", Team: d == "team"}
 	return c, c.Own || c.Team || d == "stranger"
 }
 
@@ -32,7 +33,7 @@ func (pushDisk) Head(string) string                     { return "" }
 func (pushDisk) Starts(string, []string) []string       { return nil }
 func (pushDisk) Repository(string) (dir, common string) { return "", "" }
 func (pushDisk) Resolve(p string) string                { return p }
-func (pushDisk) Secrets(Search) Hoard                   { return Hoard{Whole: true} }
+func (pushDisk) Secrets(artifact.Search) artifact.Hoard { return artifact.Hoard{Whole: true} }
 func (pushDisk) Databases(string) []string              { return nil }
 func (pushDisk) Composes(string) bool                   { return false }
 
@@ -43,21 +44,25 @@ func (d pushDisk) Pushes(_, branch string) floodmark.Digest {
 	return floodmark.DigestOf(string(d))
 }
 
+func refTo(k floodmark.ArtifactKind, p string) floodmark.ArtifactRef {
+	return floodmark.ArtifactRef{Kind: k, Name: catalog.FoldPath(p)}
+}
+
 // A push that was asked for needs each of these conditions.
 func TestPushed(t *testing.T) {
 	written := func(trust floodmark.Trust, inert bool) func(*step) {
 		return func(st *step) {
 			st.in.Artifacts = shelf{{Version: floodmark.ArtifactVersion{Session: "s"}, Artifact: floodmark.Artifact{
-				Ref: treeRef("/p"), Inert: inert, Sources: []floodmark.Source{{Label: floodmark.Label{Trust: trust, Secrecy: floodmark.Public}}},
+				Ref: refTo(floodmark.TreeArtifact, "/p"), Inert: inert, Sources: []floodmark.Source{{Label: floodmark.Label{Trust: trust, Secrecy: floodmark.Public}}},
 			}}}
 		}
 	}
 	record := func(name string, trust floodmark.Trust, secrecy floodmark.Secrecy) func(*step) {
 		return func(st *step) {
 			st.in.Artifacts = shelf{
-				{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{Ref: folderRef("/p"), Below: []floodmark.ArtifactRef{fileRef(name)}}},
+				{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{Ref: refTo(floodmark.FolderArtifact, "/p"), Below: []floodmark.ArtifactRef{refTo(floodmark.FileArtifact, name)}}},
 				{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{
-					Ref: fileRef(name), Sources: []floodmark.Source{{Label: floodmark.Label{Trust: trust, Secrecy: secrecy}}},
+					Ref: refTo(floodmark.FileArtifact, name), Sources: []floodmark.Source{{Label: floodmark.Label{Trust: trust, Secrecy: secrecy}}},
 				}},
 			}
 		}
@@ -107,9 +112,9 @@ func TestPushed(t *testing.T) {
 // all that is in it.
 func TestPushedFrom(t *testing.T) {
 	named := shelf{
-		{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{Ref: folderRef("/p"), Below: []floodmark.ArtifactRef{fileRef("/p" + catalog.NamesOf)}}},
+		{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{Ref: refTo(floodmark.FolderArtifact, "/p"), Below: []floodmark.ArtifactRef{refTo(floodmark.FileArtifact, "/p"+catalog.NamesOf)}}},
 		{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{
-			Ref: fileRef("/p" + catalog.NamesOf), Sources: []floodmark.Source{{Label: floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Public}}},
+			Ref: refTo(floodmark.FileArtifact, "/p"+catalog.NamesOf), Sources: []floodmark.Source{{Label: floodmark.Label{Trust: floodmark.Untrusted, Secrecy: floodmark.Public}}},
 		}},
 	}
 	for _, c := range []struct {
@@ -144,4 +149,4 @@ func TestPushesTo(t *testing.T) {
 	}
 }
 
-func (pushDisk) Revisions(string, []string) []Checkout { return nil }
+func (pushDisk) Revisions(string, []string) []artifact.Checkout { return nil }

@@ -6,18 +6,18 @@ import (
 	"testing"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/rules/finding"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/report"
 )
 
 // shelf has the records that sessions left behind, in their order.
-type shelf []Kept
+type shelf []artifact.Kept
 
-func (s shelf) Find(refs []floodmark.ArtifactRef) []Kept {
-	return slices.DeleteFunc(slices.Clone(s), func(k Kept) bool { return !slices.Contains(refs, k.Ref) })
+func (s shelf) Find(refs []floodmark.ArtifactRef) []artifact.Kept {
+	return slices.DeleteFunc(slices.Clone(s), func(k artifact.Kept) bool { return !slices.Contains(refs, k.Ref) })
 }
 
 // checkedStep is a step of the session s under a profile.
@@ -54,49 +54,6 @@ func TestRaise(t *testing.T) {
 	}
 }
 
-// A session tidies up what it wrote itself.
-func TestTidies(t *testing.T) {
-	st := checkedStep(t, "profile: coding")
-	own := Kept{Version: floodmark.ArtifactVersion{Session: "s"}, Artifact: floodmark.Artifact{Ref: fileRef("/p/own")}}
-	other := Kept{Version: floodmark.ArtifactVersion{Session: "x"}, Artifact: floodmark.Artifact{Ref: fileRef("/p/other")}}
-	st.in.Artifacts = shelf{own, other}
-	for _, c := range []struct {
-		use  catalog.Use
-		want bool
-	}{
-		{catalog.Use{Tidies: true}, true},
-		{catalog.Use{Tidies: true, Removes: []string{"/p/own"}}, true},
-		{catalog.Use{Removes: []string{"/p/own"}}, false},
-		{catalog.Use{Tidies: true, Removes: []string{"/p/other"}}, false},
-		{catalog.Use{Tidies: true, Removes: []string{"/p/own", "/p/other"}}, false},
-		{catalog.Use{Tidies: true, Removes: []string{"/p/unknown"}}, false},
-	} {
-		if got := st.left().Tidies(&c.use); got != c.want {
-			t.Errorf("%+v: %v", c.use, got)
-		}
-	}
-}
-
-// linkDisk is a disk on which one folder is a link.
-type linkDisk struct{ pushDisk }
-
-func (linkDisk) Secrets(Search) Hoard { return Hoard{Whole: true} }
-
-func (linkDisk) Resolve(p string) string { return strings.Replace(p, "/p/link/", "/home/", 1) }
-
-// A file is not taken for the session's own because a file of that name once was.
-func TestTidiesFollowsLinks(t *testing.T) {
-	st := checkedStep(t, "profile: coding")
-	st.in.Artifacts = shelf{{Version: floodmark.ArtifactVersion{Session: "s"}, Artifact: floodmark.Artifact{Ref: fileRef("/p/link/a")}}}
-	use := catalog.Use{Tidies: true, Removes: []string{"/p/link/a"}}
-	if !st.left().Tidies(&use) {
-		t.Error("without a link")
-	}
-	if st.in.Disk = (linkDisk{}); st.left().Tidies(&use) {
-		t.Error("through a link")
-	}
-}
-
 // Why no question was asked, in words.
 func TestSpared(t *testing.T) {
 	decided := func(e floodmark.Effect, b *floodmark.Basis, trust floodmark.Trust) floodmark.ActionDecided {
@@ -120,22 +77,6 @@ func TestSpared(t *testing.T) {
 	}
 	if e := report.Retell(&NewState().Ledger, decided(floodmark.Send, all, floodmark.Untrusted)); !slices.ContainsFunc(e.Reasons, func(r string) bool { return strings.HasPrefix(r, "allow: you asked for a push") }) {
 		t.Errorf("retold: %q", e.Reasons)
-	}
-}
-
-// A record that an older version called inert applies when its file is run, and one of commits does
-// not.
-func TestActing(t *testing.T) {
-	st := checkedStep(t, "profile: coding")
-	word := func(name string, inert bool) Kept {
-		return Kept{Artifact: floodmark.Artifact{Ref: fileRef(name), Inert: inert, Sources: []floodmark.Source{{Label: floodmark.Label{Trust: floodmark.Untrusted}}}}}
-	}
-	commits := "/p" + catalog.CommitsOf
-	st.in.Artifacts = shelf{word("/p/a", true), word(commits, false)}
-	for p, want := range map[string]int{"/p/a": 1, "/p/b": 0, commits: 0} {
-		if got := st.left().acting(p); len(got) != want {
-			t.Errorf("%s: %v act", p, got)
-		}
 	}
 }
 

@@ -16,14 +16,15 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/ledger/postings"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/verify"
 )
 
 // A world is what lies around a random session: a disk, the records of artifacts, sub-agents, the
 // owner's pause, and what an adapter knows of boxes and pushes.
 type world struct {
-	disk     kernel.Disk // nil if it cannot be read
-	shelf    shelves     // nil if nothing is recorded
+	disk     artifact.Disk // nil if it cannot be read
+	shelf    shelves       // nil if nothing is recorded
 	pause    floodmark.Pause
 	children map[floodmark.SessionID]*kernel.State
 	told     []hook.Event      // calls that were told of
@@ -32,9 +33,9 @@ type world struct {
 }
 
 // shelves hold the records that sessions left.
-type shelves map[floodmark.ArtifactRef]map[floodmark.SessionID]kernel.Kept
+type shelves map[floodmark.ArtifactRef]map[floodmark.SessionID]artifact.Kept
 
-func (s shelves) Find(refs []floodmark.ArtifactRef) (found []kernel.Kept) {
+func (s shelves) Find(refs []floodmark.ArtifactRef) (found []artifact.Kept) {
 	for _, ref := range refs {
 		for _, id := range slices.Sorted(maps.Keys(s[ref])) {
 			found = append(found, s[ref][id])
@@ -49,9 +50,9 @@ func (s shelves) put(out kernel.Output, by floodmark.SessionID, seq int) {
 	}
 	for _, a := range out.Artifacts {
 		if s[a.Ref] == nil {
-			s[a.Ref] = map[floodmark.SessionID]kernel.Kept{}
+			s[a.Ref] = map[floodmark.SessionID]artifact.Kept{}
 		}
-		s[a.Ref][by] = kernel.Kept{Version: floodmark.ArtifactVersion{Session: by, Seq: uint64(seq)}, Artifact: a}
+		s[a.Ref][by] = artifact.Kept{Version: floodmark.ArtifactVersion{Session: by, Seq: uint64(seq)}, Artifact: a}
 	}
 }
 
@@ -299,28 +300,28 @@ type seededDisk uint64
 
 const diskProject = "/home/ann/work"
 
-func (d seededDisk) Around(p string) (kernel.Checkout, bool) {
+func (d seededDisk) Around(p string) (artifact.Checkout, bool) {
 	others := strings.Repeat("c", 40)
 	switch {
 	case strings.HasPrefix(p, "/home/ann/lib"):
-		return kernel.Checkout{Root: "/home/ann/lib", Commit: others, Remote: "https://git.example/lib"}, true
+		return artifact.Checkout{Root: "/home/ann/lib", Commit: others, Remote: "https://git.example/lib"}, true
 	case p != diskProject && !strings.HasPrefix(p, diskProject+"/"):
-		return kernel.Checkout{}, false
+		return artifact.Checkout{}, false
 	}
 	switch d % 5 {
 	case 0, 1:
-		return kernel.Checkout{Root: diskProject, Own: true}, true
+		return artifact.Checkout{Root: diskProject, Own: true}, true
 	case 2:
-		return kernel.Checkout{Root: diskProject, Team: true, Commit: others, Remote: "https://git.example/team"}, true
+		return artifact.Checkout{Root: diskProject, Team: true, Commit: others, Remote: "https://git.example/team"}, true
 	}
-	return kernel.Checkout{Root: diskProject, Commit: others, Remote: "https://git.example/x"}, true
+	return artifact.Checkout{Root: diskProject, Commit: others, Remote: "https://git.example/x"}, true
 }
 
-func (d seededDisk) Revisions(_ string, words []string) []kernel.Checkout {
+func (d seededDisk) Revisions(_ string, words []string) []artifact.Checkout {
 	if d%4 > 0 || len(words) == 0 {
 		return nil
 	}
-	return []kernel.Checkout{{Root: diskProject, Commit: strings.Repeat("d", 40), Remote: "https://git.example/fork"}}
+	return []artifact.Checkout{{Root: diskProject, Commit: strings.Repeat("d", 40), Remote: "https://git.example/fork"}}
 }
 
 func (d seededDisk) Resolve(p string) string {
@@ -341,8 +342,8 @@ func (d seededDisk) Pushes(p, _ string) floodmark.Digest { return floodmark.Dige
 func (d seededDisk) Databases(string) []string           { return []string{"db.example:5432"} }
 func (d seededDisk) Composes(string) bool                { return d%2 == 0 }
 
-func (d seededDisk) Secrets(kernel.Search) kernel.Hoard {
-	return kernel.Hoard{Files: []kernel.Keeper{{Path: diskProject + "/.env"}}, Whole: d%2 == 0}
+func (d seededDisk) Secrets(artifact.Search) artifact.Hoard {
+	return artifact.Hoard{Files: []artifact.Keeper{{Path: diskProject + "/.env"}}, Whole: d%2 == 0}
 }
 
 func (d seededDisk) Repository(string) (dir, common string) {

@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/intent"
 	"github.com/floodmark/floodmark/internal/ledger/tokens"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // regrounding makes the basis of a recorded call anew.
@@ -77,7 +78,7 @@ func (g *regrounding) reground(j *judged) {
 	was := j.action.Effects
 	effects := use.Effects
 	if len(use.Hooks)+len(use.Repositories) > 0 && slices.Contains(was, floodmark.Run) { // a hook may be among what it would have loaded
-		effects = runsHooks(effects, old.Loads)
+		effects = artifact.RunsHooks(effects, old.Loads)
 	}
 	j.action.Effects = effectsAt(effects, &b, g.st.authority(j.action).Mark.Trust)
 	same := true // the same arguments are content

@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/policy"
 )
 
@@ -246,7 +247,7 @@ func TestASharedServerCarriesFewSources(t *testing.T) {
 		}
 		for _, src := range list {
 			vouch := floodmark.ArtifactRef{Kind: floodmark.VouchArtifact, Name: src.Digest.String()}
-			v.store[vouch] = map[floodmark.SessionID]kernel.Kept{"o": {Artifact: floodmark.Artifact{Ref: vouch, Vouch: &floodmark.Vouch{Trust: floodmark.Local, At: 1}}}}
+			v.store[vouch] = map[floodmark.SessionID]artifact.Kept{"o": {Artifact: floodmark.Artifact{Ref: vouch, Vouch: &floodmark.Vouch{Trust: floodmark.Local, At: 1}}}}
 		}
 	}
 	v.use(t, a, "box", "put", "box")

@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/secret"
 	"github.com/floodmark/floodmark/internal/text/language"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
 	"github.com/floodmark/floodmark/verify"
@@ -60,12 +61,12 @@ type Input struct {
 	// it is not known, and then its result is not believed.
 	Child *State
 	// Artifacts say what sessions left behind; nil knows nothing.
-	Artifacts Artifacts
+	Artifacts artifact.Store
 	// Altered is what was found on the disk after a call, at after_tool_call;
 	// nil if the disk was not looked at.
-	Altered *Altered
+	Altered *artifact.Altered
 	// Disk is the disk of the machine the agent runs on; nil if it cannot be read.
-	Disk Disk
+	Disk artifact.Disk
 	// Pause is the pause that the owner wants in effect for this session now. With the zero Pause
 	// everything is enforced.
 	Pause floodmark.Pause
@@ -92,7 +93,7 @@ type Output struct {
 	// former record of that artifact. Gone are the records to remove. Both belong into one commit
 	// with the facts.
 	Artifacts []floodmark.Artifact
-	Gone      []Gone
+	Gone      []artifact.Gone
 	// Watch is the folder in which an allowed call runs code. What changes there carries what the
 	// session has seen, so a caller that can look at the disk reports the changes.
 	Watch string
@@ -150,8 +151,8 @@ type step struct {
 	// of nodes that this event adds and no ledger has yet.
 	heeded  int
 	brought map[floodmark.NodeID]floodmark.Label
-	book    Book // see left
-	loading bool // the call being judged would load what the owner may vouch for
+	book    artifact.Book // see left
+	loading bool          // the call being judged would load what the owner may vouch for
 	// pause is the pause in effect at this event, zero if there is none. paused says that notePause
 	// was called.
 	pause  floodmark.Pause

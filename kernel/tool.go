@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/text/hostnames"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/report"
 )
 
@@ -219,7 +220,7 @@ func (st *step) ask(j *judged) {
 func (st *step) shows(j *judged) floodmark.Shown {
 	s := floodmark.Shown{
 		Tool: j.action.Tool, ArgsDigest: j.action.ArgsDigest,
-		Mark: st.mark.Join(Loaded(j.basis.Loads)), Codes: j.codes(), Node: st.node, Offers: j.subject().Offers(st.offering(j)), Others: j.basis.Others,
+		Mark: st.mark.Join(artifact.Loaded(j.basis.Loads)), Codes: j.codes(), Node: st.node, Offers: j.subject().Offers(st.offering(j)), Others: j.basis.Others,
 		Two: st.takesTwo(j), Boxed: j.decision.Reach == floodmark.Boxed, Hosts: j.basis.Hosts,
 	}
 	for _, o := range s.Offers {

@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // Incidents is the session of every tenant that records incidents outside any known session. No
@@ -64,7 +65,7 @@ func (m *Monitor) Answer(ctx context.Context, s journal.Session, cmd approval.Co
 // Note records an incident in its session, or in [Incidents] if that session was never opened or
 // its chain is broken. An incident never opens an agent's session, because the session's past would
 // then look known. The same write removes the artifacts in gone.
-func (m *Monitor) Note(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen, gone ...kernel.Gone) error {
+func (m *Monitor) Note(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen, gone ...artifact.Gone) error {
 	seen.Text = cut(seen.Text)
 	if s.ID != "" && s.ID != Incidents {
 		if err := checkNames(s, ""); err != nil {

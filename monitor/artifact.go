@@ -12,6 +12,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -27,19 +28,19 @@ type left struct {
 	seat   *seat
 	tenant string
 	keys   keys
-	known  map[floodmark.ArtifactRef][]kernel.Kept
+	known  map[floodmark.ArtifactRef][]artifact.Kept
 	err    error
 }
 
-var _ kernel.Artifacts = (*left)(nil)
+var _ artifact.Store = (*left)(nil)
 
-// Find implements [kernel.Artifacts].
-func (l *left) Find(refs []floodmark.ArtifactRef) []kernel.Kept {
+// Find implements [artifact.Store].
+func (l *left) Find(refs []floodmark.ArtifactRef) []artifact.Kept {
 	if l.err != nil {
 		return nil
 	}
 	if l.known == nil {
-		l.known = make(map[floodmark.ArtifactRef][]kernel.Kept, len(refs))
+		l.known = make(map[floodmark.ArtifactRef][]artifact.Kept, len(refs))
 	}
 	var want []floodmark.Digest
 	var of []floodmark.ArtifactRef // of[i] is the artifact that want[i] is a key of
@@ -57,7 +58,7 @@ func (l *left) Find(refs []floodmark.ArtifactRef) []kernel.Kept {
 			return nil
 		}
 	}
-	var found []kernel.Kept
+	var found []artifact.Kept
 	for _, ref := range refs {
 		found = append(found, l.known[ref]...)
 	}
@@ -85,11 +86,11 @@ func (l *left) read(want []floodmark.Digest, of []floodmark.ArtifactRef) error {
 			if err != nil || at < 0 || a.Ref != of[at] {
 				return fmt.Errorf("%w: what session %s left behind was changed, or sealed with a key that is not here", journal.ErrBroken, w.Session)
 			}
-			l.take(kernel.Kept{Version: floodmark.ArtifactVersion{Session: w.Session, Seq: w.Seq}, Artifact: a})
+			l.take(artifact.Kept{Version: floodmark.ArtifactVersion{Session: w.Session, Seq: w.Seq}, Artifact: a})
 		}
 	}
 	for _, ref := range of {
-		slices.SortFunc(l.known[ref], func(a, b kernel.Kept) int {
+		slices.SortFunc(l.known[ref], func(a, b artifact.Kept) int {
 			return slices.Compare([]byte(a.Version.Session), []byte(b.Version.Session))
 		})
 	}
@@ -98,9 +99,9 @@ func (l *left) read(want []floodmark.Digest, of []floodmark.ArtifactRef) error {
 
 // take adds a session's artifact. The artifact may be stored under several keys, and an older
 // version may remain under one of them. Only the newest version is used.
-func (l *left) take(k kernel.Kept) {
+func (l *left) take(k artifact.Kept) {
 	list := l.known[k.Ref]
-	at := slices.IndexFunc(list, func(o kernel.Kept) bool { return o.Version.Session == k.Version.Session })
+	at := slices.IndexFunc(list, func(o artifact.Kept) bool { return o.Version.Session == k.Version.Session })
 	switch {
 	case at < 0:
 		l.known[k.Ref] = append(list, k)

@@ -13,6 +13,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/monitor"
 )
 
@@ -174,7 +175,7 @@ func TestWhatWasNotWrittenIsNotLeftBehind(t *testing.T) {
 
 // aDisk is a disk on which one file changes.
 type aDisk struct {
-	changed kernel.Altered
+	changed artifact.Altered
 	folder  string
 	since   time.Time
 	steers  floodmark.Digest
@@ -196,9 +197,9 @@ func (*aDisk) Starts(string, []string) []string     { return nil }
 
 func (*aDisk) Repository(string) (dir, common string) { return "", "" }
 
-func (*aDisk) Around(string) (kernel.Checkout, bool) { return kernel.Checkout{}, false }
+func (*aDisk) Around(string) (artifact.Checkout, bool) { return artifact.Checkout{}, false }
 
-func (*aDisk) Secrets(kernel.Search) kernel.Hoard { return kernel.Hoard{Whole: true} }
+func (*aDisk) Secrets(artifact.Search) artifact.Hoard { return artifact.Hoard{Whole: true} }
 
 func (*aDisk) Resolve(p string) string {
 	if p == "/work/link.md" {
@@ -209,7 +210,7 @@ func (*aDisk) Resolve(p string) string {
 
 func (a *aDisk) Steers(string) (string, floodmark.Digest) { return "/work/.git/config", a.steers }
 
-func (a *aDisk) Changed(_ context.Context, folder string, since time.Time) kernel.Altered {
+func (a *aDisk) Changed(_ context.Context, folder string, since time.Time) artifact.Altered {
 	a.folder, a.since = folder, since
 	return a.changed
 }
@@ -218,7 +219,7 @@ func (a *aDisk) Changed(_ context.Context, folder string, since time.Time) kerne
 // it had read, and no others.
 func TestARunLeavesWhatItChanged(t *testing.T) {
 	j := journal.NewMemory()
-	disk := &aDisk{changed: kernel.Altered{Paths: []string{"/work/made.go"}, Whole: true}}
+	disk := &aDisk{changed: artifact.Altered{Paths: []string{"/work/made.go"}, Whole: true}}
 	d := newDesk(t, j, coding(t), func(c *monitor.Config) { c.Disk = disk })
 	leaks(t, d, "a", "/work/notes.md")
 	run := calls("a", "c2", "exec", `{"command":"./generate"}`)
@@ -254,7 +255,7 @@ func TestARunThatLeavesWhatGitObeys(t *testing.T) {
 		"the same": {some, some, floodmark.Local}, "changed": {some, other, floodmark.Untrusted},
 		"unknown": {floodmark.Digest{}, floodmark.Digest{}, floodmark.Untrusted}, "unknown after": {some, floodmark.Digest{}, floodmark.Untrusted},
 	} {
-		disk := &aDisk{changed: kernel.Altered{Paths: []string{"/work/.git/config", "/work/made.go"}, Whole: true}, steers: c.before}
+		disk := &aDisk{changed: artifact.Altered{Paths: []string{"/work/.git/config", "/work/made.go"}, Whole: true}, steers: c.before}
 		d := newDesk(t, journal.NewMemory(), coding(t), func(c *monitor.Config) { c.Disk = disk })
 		leaks(t, d, "a", "/work/notes.md")
 		run := calls("a", "c2", "exec", `{"command":"./generate"}`)
@@ -288,4 +289,4 @@ func BenchmarkAReadThatFindsNothing(b *testing.B) {
 	}
 }
 
-func (*aDisk) Revisions(string, []string) []kernel.Checkout { return nil }
+func (*aDisk) Revisions(string, []string) []artifact.Checkout { return nil }

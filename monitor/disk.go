@@ -10,14 +10,15 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // A Disk is the disk of the machine that the agents run on. It limits how much it looks at, and
 // its results say if it could not look at everything.
 type Disk interface {
-	kernel.Disk
+	artifact.Disk
 	// Changed returns which files below a folder were changed since a time.
-	Changed(ctx context.Context, folder string, since time.Time) kernel.Altered
+	Changed(ctx context.Context, folder string, since time.Time) artifact.Altered
 	// Steers returns the file with git's settings for a folder, and a digest of its content. The
 	// digest leaves out which remote branch each branch follows. It is zero if the content is
 	// unknown.
@@ -76,7 +77,7 @@ func (w *watches) end(s journal.Session, c floodmark.CallID) (watch, bool) {
 const watchMargin = 2 * time.Second
 
 // altered returns what a call changed on the disk; nil if the disk was not watched.
-func (m *Monitor) altered(ctx context.Context, s journal.Session, ev hook.Event) *kernel.Altered {
+func (m *Monitor) altered(ctx context.Context, s journal.Session, ev hook.Event) *artifact.Altered {
 	if m.cfg.Disk == nil || ev.Point != hook.AfterToolCall {
 		return nil
 	}

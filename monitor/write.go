@@ -13,6 +13,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -29,7 +30,7 @@ type job struct {
 	// again points to the questions that judging found must be asked once more; usually nil.
 	again *[]approval.Ticket
 	// altered is what a call changed on the disk; nil if the disk was not watched.
-	altered *kernel.Altered
+	altered *artifact.Altered
 }
 
 // A written is a finished job: its facts are durable.

@@ -12,24 +12,25 @@ import (
 	"github.com/floodmark/floodmark/internal/secret/redact"
 	"github.com/floodmark/floodmark/internal/shell/looks"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // A store holds what the sessions of a story left behind, and the disk that they share.
 type store struct {
-	words     map[floodmark.ArtifactRef]map[floodmark.SessionID]kernel.Kept
-	checkouts map[string]kernel.Checkout
-	altered   *kernel.Altered // what the next result finds changed
+	words     map[floodmark.ArtifactRef]map[floodmark.SessionID]artifact.Kept
+	checkouts map[string]artifact.Checkout
+	altered   *artifact.Altered // what the next result finds changed
 	files     map[string]string
 	gone      []string // what was deleted by hand
 }
 
 func newStore() *store {
-	return &store{words: map[floodmark.ArtifactRef]map[floodmark.SessionID]kernel.Kept{}, checkouts: map[string]kernel.Checkout{}}
+	return &store{words: map[floodmark.ArtifactRef]map[floodmark.SessionID]artifact.Kept{}, checkouts: map[string]artifact.Checkout{}}
 }
 
-// Find implements [kernel.Artifacts].
-func (s *store) Find(refs []floodmark.ArtifactRef) []kernel.Kept {
-	var found []kernel.Kept
+// Find implements [artifact.Store].
+func (s *store) Find(refs []floodmark.ArtifactRef) []artifact.Kept {
+	var found []artifact.Kept
 	for _, ref := range refs {
 		for _, id := range slices.Sorted(maps.Keys(s.words[ref])) {
 			found = append(found, s.words[ref][id])
@@ -48,20 +49,20 @@ func (s *store) take(session floodmark.SessionID, seq int, out kernel.Output) {
 	}
 	for _, a := range out.Artifacts {
 		if s.words[a.Ref] == nil {
-			s.words[a.Ref] = map[floodmark.SessionID]kernel.Kept{}
+			s.words[a.Ref] = map[floodmark.SessionID]artifact.Kept{}
 		}
 		v := floodmark.ArtifactVersion{Session: session, Seq: uint64(seq)}
-		s.words[a.Ref][session] = kernel.Kept{Version: v, Artifact: a}
+		s.words[a.Ref][session] = artifact.Kept{Version: v, Artifact: a}
 	}
 }
 
-// Resolve implements [kernel.Disk]: a story has no links.
+// Resolve implements [artifact.Disk]: a story has no links.
 func (s *store) Resolve(path string) string { return path }
 
-// Links implements [kernel.Disk]: stories have none.
+// Links implements [artifact.Disk]: stories have none.
 func (s *store) Links(string, bool) map[string]string { return nil }
 
-// Repository implements [kernel.Disk]. The folder of git is in the checkout.
+// Repository implements [artifact.Disk]. The folder of git is in the checkout.
 func (s *store) Repository(path string) (dir, common string) {
 	c, ok := s.Around(path)
 	if !ok {
@@ -70,10 +71,10 @@ func (s *store) Repository(path string) (dir, common string) {
 	return c.Root + "/.git", c.Root + "/.git"
 }
 
-// Nested implements [kernel.Disk]. It reports that its list is not complete.
+// Nested implements [artifact.Disk]. It reports that its list is not complete.
 func (s *store) Nested(string) (folders []string, all bool) { return nil, false }
 
-// Exactly implements [kernel.Disk], for the files whose content the story says.
+// Exactly implements [artifact.Disk], for the files whose content the story says.
 func (s *store) Exactly(path string) floodmark.Digest {
 	for name, text := range s.files {
 		if catalog.FoldPath(name) == path {
@@ -83,10 +84,10 @@ func (s *store) Exactly(path string) floodmark.Digest {
 	return floodmark.Digest{}
 }
 
-// Head implements [kernel.Disk]: a story has no commits.
+// Head implements [artifact.Disk]: a story has no commits.
 func (s *store) Head(string) string { return "" }
 
-// Starts implements [kernel.Disk]. Hooks are files of the story; hooks of husky are in the tree.
+// Starts implements [artifact.Disk]. Hooks are files of the story; hooks of husky are in the tree.
 func (s *store) Starts(path string, hooks []string) (list []string) {
 	c, _ := s.Around(path)
 	for _, file := range slices.Sorted(maps.Keys(s.files)) {
@@ -103,15 +104,15 @@ func (s *store) Starts(path string, hooks []string) (list []string) {
 	return list
 }
 
-// Content implements [kernel.Disk]: a story has no files.
+// Content implements [artifact.Disk]: a story has no files.
 func (s *store) Content(string) floodmark.Digest { return floodmark.Digest{} }
 
-// Missing implements [kernel.Disk], for the files that the story says were deleted.
+// Missing implements [artifact.Disk], for the files that the story says were deleted.
 func (s *store) Missing(path string) bool {
 	return slices.ContainsFunc(s.gone, func(p string) bool { return path == p || strings.HasPrefix(path, p+"/") })
 }
 
-// Pushes implements [kernel.Disk]. A push goes where the checkout came from.
+// Pushes implements [artifact.Disk]. A push goes where the checkout came from.
 func (s *store) Pushes(path, _ string) floodmark.Digest {
 	c, ok := s.Around(path)
 	if !ok || c.Remote == "" {
@@ -120,10 +121,10 @@ func (s *store) Pushes(path, _ string) floodmark.Digest {
 	return floodmark.DigestOf(c.Remote)
 }
 
-// Databases implements [kernel.Disk], by the file .pgpass of the story.
+// Databases implements [artifact.Disk], by the file .pgpass of the story.
 func (s *store) Databases(home string) []string { return looks.Databases(s.files[home+"/.pgpass"]) }
 
-// Composes implements [kernel.Disk], by the files of the story.
+// Composes implements [artifact.Disk], by the files of the story.
 func (s *store) Composes(folder string) bool {
 	return looks.Composed(func(name string) (text string, there, ok bool) {
 		text, there = s.files[folder+"/"+name]
@@ -131,9 +132,9 @@ func (s *store) Composes(folder string) bool {
 	})
 }
 
-// Revisions implements [kernel.Disk]. A story describes a branch as a checkout below git's own
+// Revisions implements [artifact.Disk]. A story describes a branch as a checkout below git's own
 // folder.
-func (s *store) Revisions(path string, words []string) (list []kernel.Checkout) {
+func (s *store) Revisions(path string, words []string) (list []artifact.Checkout) {
 	for _, w := range words {
 		if c, ok := s.checkouts[path+"/.git/"+w]; ok && !c.Own {
 			list = append(list, c)
@@ -142,9 +143,9 @@ func (s *store) Revisions(path string, words []string) (list []kernel.Checkout) 
 	return list
 }
 
-// Around implements [kernel.Disk].
-func (s *store) Around(path string) (kernel.Checkout, bool) {
-	best, found := kernel.Checkout{}, false
+// Around implements [artifact.Disk].
+func (s *store) Around(path string) (artifact.Checkout, bool) {
+	best, found := artifact.Checkout{}, false
 	for root, c := range s.checkouts {
 		if (path == root || strings.HasPrefix(path, root+"/")) && len(root) > len(best.Root) {
 			best, found = c, true
@@ -153,12 +154,12 @@ func (s *store) Around(path string) (kernel.Checkout, bool) {
 	return best, found
 }
 
-// Secrets implements [kernel.Disk]. Once a story has said what is in a file, there are no other
+// Secrets implements [artifact.Disk]. Once a story has said what is in a file, there are no other
 // files.
-func (s *store) Secrets(search kernel.Search) (h kernel.Hoard) {
+func (s *store) Secrets(search artifact.Search) (h artifact.Hoard) {
 	h.Whole = len(s.files) > 0
 	for _, path := range slices.Sorted(maps.Keys(s.files)) {
-		k := kernel.Keeper{Path: path, Prints: search.Prints(path, s.files[path])}
+		k := artifact.Keeper{Path: path, Prints: search.Prints(path, s.files[path])}
 		switch holds := len(k.Prints) > 0 || search.Keeps(path) == redact.KeepsSecrets; {
 		case holds && catalog.Reaches(search.Folder, path):
 			h.Files = append(h.Files, k)
@@ -188,13 +189,13 @@ func (s *store) disk(verb, rest string) error {
 		if !whole {
 			words = words[:len(words)-1]
 		}
-		s.altered = &kernel.Altered{Paths: words, Whole: whole}
+		s.altered = &artifact.Altered{Paths: words, Whole: whole}
 	case len(words) == 2 && words[1] == "own":
-		s.checkouts[words[0]] = kernel.Checkout{Root: words[0], Own: true}
+		s.checkouts[words[0]] = artifact.Checkout{Root: words[0], Own: true}
 	case len(words) == 4 && words[3] == "team":
-		s.checkouts[words[0]] = kernel.Checkout{Root: words[0], Remote: words[1], Commit: words[2], Team: true}
+		s.checkouts[words[0]] = artifact.Checkout{Root: words[0], Remote: words[1], Commit: words[2], Team: true}
 	case len(words) == 3:
-		s.checkouts[words[0]] = kernel.Checkout{Root: words[0], Remote: words[1], Commit: words[2]}
+		s.checkouts[words[0]] = artifact.Checkout{Root: words[0], Remote: words[1], Commit: words[2]}
 	default:
 		return misused(verb, errors.New("a checkout is your own, or has a remote and a commit"))
 	}

@@ -29,7 +29,7 @@ type Trail struct {
 	Carried []floodmark.Digest `json:"carried,omitempty"`
 	Offered []floodmark.Source `json:"offered,omitempty"`
 
-	// Stands are the folders Besides the project in which a command may have left its shell. An
+	// Stands are the folders besides the project in which a command may have left its shell. An
 	// unknown folder is the empty string.
 	Stands []string `json:"stands,omitempty"`
 }
@@ -40,7 +40,7 @@ func (t *Trail) Take(f floodmark.Fact) {
 	case floodmark.ArtifactRead:
 		t.Carry(f.Sources...)
 	case floodmark.ArtifactWritten:
-		if !f.Run && OnDisk(f.Artifact.Kind) && !OfGit(f.Artifact) {
+		if !f.Run && onDisk(f.Artifact.Kind) && !ofGit(f.Artifact) {
 			t.wrote(f.Artifact)
 		}
 		if f.Whole || f.Spares {
@@ -116,23 +116,23 @@ func (t *Trail) Offer(f floodmark.ActionDecided) {
 // Move takes in where a call left its shell, in a session with this project.
 func (t *Trail) Move(b *floodmark.Basis, project string) {
 	if b != nil && len(b.Moved) > 0 {
-		t.Stands = Besides(b.Moved, project)
+		t.Stands = besides(b.Moved, project)
 	}
 }
 
-// OnDisk reports whether a program could load artifacts of a kind.
-func OnDisk(k floodmark.ArtifactKind) bool {
+// onDisk reports whether a program could load artifacts of a kind.
+func onDisk(k floodmark.ArtifactKind) bool {
 	return k == floodmark.FileArtifact || k == floodmark.TreeArtifact || k == floodmark.FolderArtifact
 }
 
-// OfGit reports whether an artifact stands for commits, not for a file. Commits are pushed, and
+// ofGit reports whether an artifact stands for commits, not for a file. Commits are pushed, and
 // nothing runs them.
-func OfGit(ref floodmark.ArtifactRef) bool {
+func ofGit(ref floodmark.ArtifactRef) bool {
 	return strings.HasSuffix(ref.Name, strings.ToLower(catalog.CommitsOf)) || strings.HasSuffix(ref.Name, catalog.NamesOf)
 }
 
-// Besides returns the folders other than the project, in order; nil if there are none.
-func Besides(dirs []string, project string) []string {
+// besides returns the folders other than the project, in order; nil if there are none.
+func besides(dirs []string, project string) []string {
 	list := without(slices.Clone(dirs), func(dir string) bool { return dir == project })
 	slices.Sort(list)
 	return list

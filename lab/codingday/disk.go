@@ -8,7 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/secret/redact"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // A pastDisk is what was on the recorded machine's disk while a trace was recorded.
@@ -44,7 +44,7 @@ func (d *pastDisk) reach(e Event, at time.Time) {
 
 // Around returns the checkout that a path is in. It is the owner's own if each of its commits is
 // the owner's or trusted.
-func (d *pastDisk) Around(path string) (kernel.Checkout, bool) {
+func (d *pastDisk) Around(path string) (artifact.Checkout, bool) {
 	root := ""
 	for folder := range d.git {
 		if len(folder) > len(root) && (path == folder || strings.HasPrefix(path, folder+"/")) {
@@ -52,10 +52,10 @@ func (d *pastDisk) Around(path string) (kernel.Checkout, bool) {
 		}
 	}
 	if root == "" {
-		return kernel.Checkout{}, false
+		return artifact.Checkout{}, false
 	}
 	g := d.git[root]
-	c := kernel.Checkout{Root: root, Own: true, Remote: g.Remote}
+	c := artifact.Checkout{Root: root, Own: true, Remote: g.Remote}
 	for _, commit := range g.Log {
 		if hash, author, _ := strings.Cut(commit, " "); author != g.Owner && !d.vouched[commit] {
 			c.Own, c.Commit = false, hash
@@ -66,7 +66,7 @@ func (d *pastDisk) Around(path string) (kernel.Checkout, bool) {
 }
 
 // Revisions returns nil: a recording has only the commits that are checked out.
-func (d *pastDisk) Revisions(string, []string) []kernel.Checkout { return nil }
+func (d *pastDisk) Revisions(string, []string) []artifact.Checkout { return nil }
 
 // Pushes returns the digest of the remote that a push goes to.
 func (d *pastDisk) Pushes(path, _ string) floodmark.Digest {
@@ -85,17 +85,17 @@ func (d *pastDisk) Composes(string) bool { return false }
 
 // Secrets returns the files that contain secrets, judged by their names. The content of files was
 // not recorded, except the remotes in git's settings.
-func (d *pastDisk) Secrets(s kernel.Search) kernel.Hoard {
-	h := kernel.Hoard{Whole: true}
+func (d *pastDisk) Secrets(s artifact.Search) artifact.Hoard {
+	h := artifact.Hoard{Whole: true}
 	for path, there := range d.there {
 		switch k := s.Keeps(path); {
 		case !there || k == redact.KeepsNone || !catalog.Reaches(s.Folder, path):
 		case strings.HasSuffix(path, "/.git/config"):
 			if prints := s.Prints(path, "url = "+d.git[strings.TrimSuffix(path, "/.git/config")].Remote); len(prints) > 0 {
-				h.Files = append(h.Files, kernel.Keeper{Path: path, Prints: prints})
+				h.Files = append(h.Files, artifact.Keeper{Path: path, Prints: prints})
 			}
 		case k == redact.KeepsSecrets:
-			h.Files = append(h.Files, kernel.Keeper{Path: path})
+			h.Files = append(h.Files, artifact.Keeper{Path: path})
 		default:
 			h.Whole = false
 		}
@@ -145,8 +145,8 @@ func (d *pastDisk) Resolve(path string) string { return path }
 func (d *pastDisk) Steers(string) (string, floodmark.Digest) { return "", floodmark.Digest{} }
 
 // Changed returns which files below a folder were changed since a time.
-func (d *pastDisk) Changed(_ context.Context, folder string, since time.Time) kernel.Altered {
-	found := kernel.Altered{Whole: true}
+func (d *pastDisk) Changed(_ context.Context, folder string, since time.Time) artifact.Altered {
+	found := artifact.Altered{Whole: true}
 	for path, at := range d.changed {
 		if !at.Before(since) && strings.HasPrefix(path, strings.TrimSuffix(folder, "/")+"/") {
 			found.Paths = append(found.Paths, path)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/lab/protection"
 )
 
@@ -135,7 +135,7 @@ func TestPastDisk(t *testing.T) {
 		if _, ok := d.Around("/home/dev/pp"); ok {
 			t.Error("a folder beside it is in it")
 		}
-		want := kernel.Checkout{Root: "/home/dev/p", Own: !firstDay, Remote: "r"}
+		want := artifact.Checkout{Root: "/home/dev/p", Own: !firstDay, Remote: "r"}
 		if firstDay {
 			want.Commit = "b2"
 		}
@@ -144,7 +144,7 @@ func TestPastDisk(t *testing.T) {
 		}
 		d.reach(trace.Events[1], start().Add(pace))
 		got := d.Changed(t.Context(), "/home/dev/p", start().Add(time.Second))
-		if diff := cmp.Diff(kernel.Altered{Paths: []string{"/home/dev/p/b"}, Whole: true}, got); diff != "" {
+		if diff := cmp.Diff(artifact.Altered{Paths: []string{"/home/dev/p/b"}, Whole: true}, got); diff != "" {
 			t.Error(diff)
 		}
 		d.reach(Event{Git: []Git{pulled}}, start())

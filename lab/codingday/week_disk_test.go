@@ -10,7 +10,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/story/tape"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // A tapedDisk gives the answers that the disk of a recorded week gave at the same time. For a
@@ -20,12 +20,12 @@ type tapedDisk struct {
 	now     map[string]json.RawMessage
 	first   map[string]json.RawMessage
 	changed map[string]json.RawMessage // since the call that just ended
-	roots   map[string]kernel.Checkout
+	roots   map[string]artifact.Checkout
 	unknown int
 }
 
 func newTapedDisk(lines []tape.Line) *tapedDisk {
-	d := &tapedDisk{now: map[string]json.RawMessage{}, first: map[string]json.RawMessage{}, roots: map[string]kernel.Checkout{}}
+	d := &tapedDisk{now: map[string]json.RawMessage{}, first: map[string]json.RawMessage{}, roots: map[string]artifact.Checkout{}}
 	for _, l := range lines {
 		if l.Saw != nil && d.first[l.Saw.Asked] == nil && !ofACall(*l.Saw) {
 			d.first[l.Saw.Asked] = l.Saw.Answer
@@ -45,7 +45,7 @@ func (d *tapedDisk) saw(s tape.Saw) {
 		return
 	}
 	d.now[s.Asked] = s.Answer
-	var c *kernel.Checkout
+	var c *artifact.Checkout
 	if strings.HasPrefix(s.Asked, "around ") && json.Unmarshal(s.Answer, &c) == nil && c != nil {
 		d.roots[c.Root] = *c
 	}
@@ -86,19 +86,19 @@ func (d *tapedDisk) answer(to any, verb string, words ...string) bool {
 	return json.Unmarshal(data, to) == nil
 }
 
-// Around implements [kernel.Disk]. For a path that was not asked about, it returns the known
+// Around implements [artifact.Disk]. For a path that was not asked about, it returns the known
 // repository around the path.
-func (d *tapedDisk) Around(path string) (kernel.Checkout, bool) {
-	var c *kernel.Checkout
+func (d *tapedDisk) Around(path string) (artifact.Checkout, bool) {
+	var c *artifact.Checkout
 	if d.answer(&c, "around", path) {
 		if c == nil {
-			return kernel.Checkout{}, false
+			return artifact.Checkout{}, false
 		}
 		return *c, true
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	var best kernel.Checkout
+	var best artifact.Checkout
 	for root, c := range d.roots {
 		if len(root) > len(best.Root) && (path == root || strings.HasPrefix(path, root+"/")) {
 			best = c
@@ -107,12 +107,12 @@ func (d *tapedDisk) Around(path string) (kernel.Checkout, bool) {
 	return best, best.Root != ""
 }
 
-func (d *tapedDisk) Revisions(path string, words []string) (list []kernel.Checkout) {
+func (d *tapedDisk) Revisions(path string, words []string) (list []artifact.Checkout) {
 	d.answer(&list, "revisions", append([]string{path}, words...)...)
 	return list
 }
 
-// Resolve implements [kernel.Disk]: a path that is not on the tape leads to itself.
+// Resolve implements [artifact.Disk]: a path that is not on the tape leads to itself.
 func (d *tapedDisk) Resolve(path string) string {
 	d.mu.Lock()
 	data, ok := d.now[tape.Question("resolve", path)]
@@ -144,12 +144,12 @@ func (d *tapedDisk) Composes(folder string) (alone bool) {
 	return alone
 }
 
-func (d *tapedDisk) Secrets(s kernel.Search) kernel.Hoard {
+func (d *tapedDisk) Secrets(s artifact.Search) artifact.Hoard {
 	var h tape.Hoard
 	d.answer(&h, "secrets", s.Folder)
-	printed := func(list []tape.Keeper) (kept []kernel.Keeper) {
+	printed := func(list []tape.Keeper) (kept []artifact.Keeper) {
 		for _, k := range list {
-			one := kernel.Keeper{Path: k.Path}
+			one := artifact.Keeper{Path: k.Path}
 			if k.Text != "" && s.Prints != nil {
 				if one.Prints = s.Prints(k.Path, k.Text); len(one.Prints) == 0 {
 					continue // by the rules of today there is no secret
@@ -159,7 +159,7 @@ func (d *tapedDisk) Secrets(s kernel.Search) kernel.Hoard {
 		}
 		return kept
 	}
-	return kernel.Hoard{Files: printed(h.Files), Beside: printed(h.Beside), Whole: h.Whole}
+	return artifact.Hoard{Files: printed(h.Files), Beside: printed(h.Beside), Whole: h.Whole}
 }
 
 func (d *tapedDisk) Repository(path string) (dir, common string) {
@@ -212,7 +212,7 @@ func (d *tapedDisk) Steers(folder string) (string, floodmark.Digest) {
 
 // Changed implements [monitor.Disk]. It returns what was changed at the end of the same call in the
 // recording, and nothing if that was not recorded.
-func (d *tapedDisk) Changed(_ context.Context, folder string, _ time.Time) kernel.Altered {
+func (d *tapedDisk) Changed(_ context.Context, folder string, _ time.Time) artifact.Altered {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	data, ok := d.changed[tape.Question("changed", folder)]
@@ -220,5 +220,5 @@ func (d *tapedDisk) Changed(_ context.Context, folder string, _ time.Time) kerne
 	if !ok || json.Unmarshal(data, &a) != nil {
 		d.unknown += one(!ok)
 	}
-	return kernel.Altered{Paths: a.Paths, Whole: a.Whole}
+	return artifact.Altered{Paths: a.Paths, Whole: a.Whole}
 }

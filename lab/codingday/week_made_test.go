@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/story/tape"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // made is a call of a made-up week.
@@ -139,7 +139,7 @@ func TestTapedDisk(t *testing.T) {
 		t.Errorf("before all: %q", got)
 	}
 	d.during(lines[:3])
-	if diff := cmp.Diff(kernel.Altered{Paths: []string{"/home/dev/p/x"}, Whole: true}, d.Changed(t.Context(), "/home/dev/p", start())); diff != "" {
+	if diff := cmp.Diff(artifact.Altered{Paths: []string{"/home/dev/p/x"}, Whole: true}, d.Changed(t.Context(), "/home/dev/p", start())); diff != "" {
 		t.Error(diff)
 	}
 	if c, ok := d.Around("/home/dev/p/never/asked"); !ok || c.Root != "/home/dev/p" {

@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/box"
 	"github.com/floodmark/floodmark/internal/secret/redact"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // maxHidden bounds the hidden files of a project, because each needs a mount.
@@ -24,9 +24,9 @@ const maxHidden = 1000
 // hide all of them.
 var ErrUnseen = errors.New("the project is too large to hide its secrets in a box, or a folder of it cannot be read")
 
-// A Disk searches for files with secrets; see [kernel.Disk].
+// A Disk searches for files with secrets; see [artifact.Disk].
 type Disk interface {
-	Secrets(s kernel.Search) kernel.Hoard
+	Secrets(s artifact.Search) artifact.Hoard
 }
 
 // For returns the spec of a box for a command in a project. folder is the box's own folder, outside
@@ -98,7 +98,7 @@ func anywhere(patterns []string) (list []string) {
 
 // secrets returns the files of a project that, by their names, contain secrets.
 func secrets(c *catalog.Catalog, at catalog.Places, disk Disk) ([]string, error) {
-	found := disk.Secrets(kernel.Search{
+	found := disk.Secrets(artifact.Search{
 		Folder: at.Project,
 		Keeps: func(p string) redact.Keeper {
 			if k := c.Keeps(p, at); k == redact.KeepsSecrets {

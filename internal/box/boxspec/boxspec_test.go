@@ -10,7 +10,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/box/boxspec"
 	"github.com/floodmark/floodmark/internal/project/workspace"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 func shipped(t *testing.T) *catalog.Catalog {
@@ -82,9 +82,9 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-type disk kernel.Hoard
+type disk artifact.Hoard
 
-func (d disk) Secrets(kernel.Search) kernel.Hoard { return kernel.Hoard(d) }
+func (d disk) Secrets(artifact.Search) artifact.Hoard { return artifact.Hoard(d) }
 
 // A project that could not be searched completely gets no box.
 func TestUnseen(t *testing.T) {
@@ -92,7 +92,7 @@ func TestUnseen(t *testing.T) {
 	if _, err := boxspec.For(shipped(t), at, disk{}, "/b"); !errors.Is(err, boxspec.ErrUnseen) {
 		t.Errorf("%v", err)
 	}
-	many := disk{Whole: true, Files: make([]kernel.Keeper, 1001)}
+	many := disk{Whole: true, Files: make([]artifact.Keeper, 1001)}
 	if _, err := boxspec.For(shipped(t), at, many, "/b"); err == nil {
 		t.Error("more files are hidden than a box can")
 	}

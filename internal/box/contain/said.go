@@ -15,6 +15,7 @@ import (
 	"github.com/floodmark/floodmark/internal/project/undo"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/monitor"
 )
 
@@ -26,7 +27,7 @@ type Records struct {
 }
 
 // on returns what all sessions recorded about some paths. After an error nothing is known.
-func (r *Records) on(ctx context.Context, tenant string, paths []string) (words []kernel.Kept, err error) {
+func (r *Records) on(ctx context.Context, tenant string, paths []string) (words []artifact.Kept, err error) {
 	err = r.Files(ctx, tenant, func(_ *kernel.State, in kernel.Input) (kernel.Output, error) {
 		words = leftover.On(in.Artifacts, paths...)
 		return kernel.Output{}, nil
@@ -46,7 +47,7 @@ type replacing struct {
 	paths   []string // the files that the call writes by itself, within the project
 	since   uint64   // see [undo.Said]; zero: unknown
 	looked  []string // the paths that were looked up
-	said    []kernel.Kept
+	said    []artifact.Kept
 }
 
 // replacing looks up the files that a call may replace, before the call itself is recorded for
@@ -132,7 +133,7 @@ func (d *Door) said(ctx context.Context, c call, r replacing, twice bool) undo.S
 	words := slices.Clone(r.said)
 	for _, k := range now {
 		own := k.Version.Session == c.session.ID && k.Version.Seq > r.since && !others[k.Ref]
-		known := slices.ContainsFunc(words, func(o kernel.Kept) bool { return o.Ref == k.Ref && o.Version == k.Version })
+		known := slices.ContainsFunc(words, func(o artifact.Kept) bool { return o.Ref == k.Ref && o.Version == k.Version })
 		if !own && !known {
 			words = append(words, k)
 		}

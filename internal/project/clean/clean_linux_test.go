@@ -18,6 +18,7 @@ import (
 	"github.com/floodmark/floodmark/internal/project/workspace"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
@@ -31,7 +32,7 @@ type rig struct {
 	*Cleaner
 	root    string
 	now     time.Time
-	altered kernel.Altered
+	altered artifact.Altered
 	journal *failing
 	calls   int
 }
@@ -44,7 +45,7 @@ type disk struct {
 
 func (d disk) Steers(string) (string, floodmark.Digest) { return "", floodmark.Digest{} }
 
-func (d disk) Changed(context.Context, string, time.Time) kernel.Altered { return d.r.altered }
+func (d disk) Changed(context.Context, string, time.Time) artifact.Altered { return d.r.altered }
 
 // A failing is a journal that can be full.
 type failing struct {
@@ -148,14 +149,14 @@ func (r *rig) low(s floodmark.SessionID, changed ...string) {
 	r.Helper()
 	r.start(s)
 	r.call(s, "WebFetch", `{"url":"https://news.example/tips","prompt":"tips"}`)
-	r.altered = kernel.Altered{Whole: true}
+	r.altered = artifact.Altered{Whole: true}
 	for _, name := range changed {
 		r.altered.Paths = append(r.altered.Paths, filepath.Join(r.root, name))
 	}
 	if d := r.call(s, "Bash", `{"command":"go test ./..."}`); d.Reach != floodmark.Boxed || d.Verdict != floodmark.Allow {
 		r.Fatalf("a run after a page: %+v", d)
 	}
-	r.altered = kernel.Altered{Whole: true}
+	r.altered = artifact.Altered{Whole: true}
 }
 
 // free reports whether a fresh session is judged as before the project was touched. Without a

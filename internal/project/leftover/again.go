@@ -8,6 +8,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -19,7 +20,7 @@ const (
 
 // On returns all sessions' artifacts on some paths, which must come from catalog.FoldPath: those on
 // each path itself, on the folders around it, and on what is below it.
-func On(find kernel.Artifacts, paths ...string) []kernel.Kept {
+func On(find artifact.Store, paths ...string) []artifact.Kept {
 	var refs, below []floodmark.ArtifactRef
 	known := map[floodmark.ArtifactRef]bool{}
 	add := func(to *[]floodmark.ArtifactRef, ref floodmark.ArtifactRef) {
@@ -42,7 +43,7 @@ func On(find kernel.Artifacts, paths ...string) []kernel.Kept {
 		}
 	}
 	words = append(slices.Clone(words), find.Find(below)...)
-	return slices.DeleteFunc(words, func(k kernel.Kept) bool { return len(k.Sources) == 0 })
+	return slices.DeleteFunc(words, func(k artifact.Kept) bool { return len(k.Sources) == 0 })
 }
 
 // above returns the folders above a path, the nearest first, without the root.
@@ -61,13 +62,13 @@ type Return struct {
 }
 
 // Worth returns the label that some artifacts give to a file or folder at a path.
-func Worth(said []kernel.Kept, p string) floodmark.Label {
+func Worth(said []artifact.Kept, p string) floodmark.Label {
 	return provenance.SetLabel(on(said, p))
 }
 
 // on returns the sources of the artifacts that apply to a path: those on the path itself, and those
 // on the folders around it unless the file was written as a whole after them.
-func on(said []kernel.Kept, p string) []floodmark.Source {
+func on(said []artifact.Kept, p string) []floodmark.Source {
 	var over []floodmark.ArtifactVersion
 	for _, k := range said {
 		if k.Whole && k.Ref == (floodmark.ArtifactRef{Kind: floodmark.FileArtifact, Name: p}) {
@@ -88,7 +89,7 @@ func on(said []kernel.Kept, p string) []floodmark.Source {
 func within(p, folder string) bool { return p == folder || strings.HasPrefix(p, folder+"/") }
 
 // passed returns the sources of an artifact, each with the artifact added to its Via.
-func passed(k kernel.Kept) (list []floodmark.Source) {
+func passed(k artifact.Kept) (list []floodmark.Source) {
 	for _, s := range k.Sources {
 		list = append(list, provenance.Passed(s, floodmark.Passage{Artifact: k.Ref, Session: k.Version.Session}))
 	}
@@ -98,12 +99,12 @@ func passed(k kernel.Kept) (list []floodmark.Source) {
 // Again returns the artifacts for files and folders of one project that come back, made from the
 // artifacts that they had when they were replaced (said). If those are not known, the things get an
 // unknown source, with the lowest label.
-func Again(in kernel.Input, project string, said []kernel.Kept, known bool, things []Return) []floodmark.Artifact {
+func Again(in kernel.Input, project string, said []artifact.Kept, known bool, things []Return) []floodmark.Artifact {
 	var names []string
 	for _, t := range things {
 		names = append(names, t.At)
 	}
-	var now []kernel.Kept
+	var now []artifact.Kept
 	if len(names) <= maxAgain {
 		now = On(in.Artifacts, names...)
 	}
@@ -121,7 +122,7 @@ func Again(in kernel.Input, project string, said []kernel.Kept, known bool, thin
 		if !known {
 			say(ref, unknown(t.At))
 		}
-		left := slices.DeleteFunc(slices.Clone(said), func(k kernel.Kept) bool { return t.Was == t.At && still(now, k, t.At) })
+		left := slices.DeleteFunc(slices.Clone(said), func(k artifact.Kept) bool { return t.Was == t.At && still(now, k, t.At) })
 		say(ref, on(left, t.Was))
 		for _, k := range left {
 			if k.Ref.Name != t.Was && within(k.Ref.Name, t.Was) && t.Folder {
@@ -148,9 +149,9 @@ func unknown(p string) []floodmark.Source {
 
 // still reports whether an artifact still applies to a path: it still exists, and no artifact of a
 // file at the path has replaced it since.
-func still(now []kernel.Kept, was kernel.Kept, p string) bool {
-	there := slices.ContainsFunc(now, func(k kernel.Kept) bool { return k.Ref == was.Ref && k.Version == was.Version })
-	return there && !slices.ContainsFunc(now, func(k kernel.Kept) bool {
+func still(now []artifact.Kept, was artifact.Kept, p string) bool {
+	there := slices.ContainsFunc(now, func(k artifact.Kept) bool { return k.Ref == was.Ref && k.Version == was.Version })
+	return there && !slices.ContainsFunc(now, func(k artifact.Kept) bool {
 		return k.Whole && k.Ref != was.Ref && k.Ref.Kind == floodmark.FileArtifact && within(k.Ref.Name, p)
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // A Thing is a file, or a folder with all that is in it, with what sessions recorded about it.
@@ -38,7 +39,7 @@ type Thing struct {
 // paths. The folder must come from catalog.FoldPath. The list includes files that the owner
 // endorsed by [floodmark.FileVouch], because only the disk shows whether a file still has that
 // content.
-func Below(find kernel.Artifacts, folder string) []Thing {
+func Below(find artifact.Store, folder string) []Thing {
 	top := []floodmark.ArtifactRef{{Kind: floodmark.FolderArtifact, Name: folder}, {Kind: floodmark.TreeArtifact, Name: folder}, {Kind: floodmark.FileArtifact, Name: folder}}
 	words := find.Find(top)
 	known := map[floodmark.ArtifactRef]bool{top[0]: true, top[1]: true, top[2]: true}
@@ -71,7 +72,7 @@ func Below(find kernel.Artifacts, folder string) []Thing {
 }
 
 // add adds a session's artifact to the thing that it is about.
-func add(things map[floodmark.ArtifactRef]*Thing, k kernel.Kept, vouched map[floodmark.Digest]bool) {
+func add(things map[floodmark.ArtifactRef]*Thing, k artifact.Kept, vouched map[floodmark.Digest]bool) {
 	t := things[k.Ref]
 	if t == nil {
 		t = &Thing{Path: k.Ref.Name, Tree: k.Ref.Kind != floodmark.FileArtifact, Unnamed: k.Ref.Kind == floodmark.FolderArtifact, Label: floodmark.Clean(), Digest: k.Digest}
@@ -94,7 +95,7 @@ func add(things map[floodmark.ArtifactRef]*Thing, k kernel.Kept, vouched map[flo
 }
 
 // sources returns which sources of some artifacts the owner endorsed, by digest.
-func sources(find kernel.Artifacts, words []kernel.Kept) map[floodmark.Digest]bool {
+func sources(find artifact.Store, words []artifact.Kept) map[floodmark.Digest]bool {
 	var want []floodmark.Digest
 	for _, k := range words {
 		for _, s := range k.Sources {
@@ -108,7 +109,7 @@ func sources(find kernel.Artifacts, words []kernel.Kept) map[floodmark.Digest]bo
 
 // Vouched returns which of some digests the owner endorses. The latest endorsement or withdrawal
 // decides, and of two at the same time the one with less trust.
-func Vouched(find kernel.Artifacts, digests []floodmark.Digest) map[floodmark.Digest]bool {
+func Vouched(find artifact.Store, digests []floodmark.Digest) map[floodmark.Digest]bool {
 	var refs []floodmark.ArtifactRef
 	known := map[floodmark.Digest]bool{}
 	for _, d := range digests {
@@ -153,7 +154,7 @@ func Removed(files []floodmark.CleanedFile, gone []Thing, by string) kernel.Outp
 			kind = floodmark.TreeArtifact
 		}
 		for _, v := range t.Versions {
-			out.Gone = append(out.Gone, kernel.Gone{Ref: floodmark.ArtifactRef{Kind: kind, Name: t.Path}, Version: v})
+			out.Gone = append(out.Gone, artifact.Gone{Ref: floodmark.ArtifactRef{Kind: kind, Name: t.Path}, Version: v})
 		}
 	}
 	return out
@@ -174,7 +175,7 @@ func Vouch(in kernel.Input, digests []floodmark.Digest, trust floodmark.Trust, b
 				at = max(at, k.Vouch.At+1) // the clocks of two machines may differ
 			}
 			if k.Version.Session != in.Event.Session {
-				out.Gone = append(out.Gone, kernel.Gone{Ref: k.Ref, Version: k.Version})
+				out.Gone = append(out.Gone, artifact.Gone{Ref: k.Ref, Version: k.Version})
 			}
 		}
 		out.Artifacts = append(out.Artifacts, floodmark.Artifact{Ref: vouchRef(d), Vouch: &floodmark.Vouch{Trust: trust, By: by, At: at}})

@@ -7,12 +7,13 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/project/leftover"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // A store holds artifacts by their references.
-type store map[floodmark.ArtifactRef][]kernel.Kept
+type store map[floodmark.ArtifactRef][]artifact.Kept
 
-func (s store) Find(refs []floodmark.ArtifactRef) (list []kernel.Kept) {
+func (s store) Find(refs []floodmark.ArtifactRef) (list []artifact.Kept) {
 	for _, ref := range refs {
 		list = append(list, s[ref]...)
 	}
@@ -20,7 +21,7 @@ func (s store) Find(refs []floodmark.ArtifactRef) (list []kernel.Kept) {
 }
 
 func (s store) keep(session floodmark.SessionID, seq uint64, a floodmark.Artifact) {
-	s[a.Ref] = append(s[a.Ref], kernel.Kept{Version: floodmark.ArtifactVersion{Session: session, Seq: seq}, Artifact: a})
+	s[a.Ref] = append(s[a.Ref], artifact.Kept{Version: floodmark.ArtifactVersion{Session: session, Seq: seq}, Artifact: a})
 }
 
 func page(trust floodmark.Trust) []floodmark.Source {

@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/store/swap"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 func put(t *testing.T, p, text string) {
@@ -152,10 +152,10 @@ func TestTheOwnersWorkStays(t *testing.T) {
 		case "a word on all":
 			junk = floodmark.ArtifactRef{Kind: floodmark.TreeArtifact, Name: catalog.FoldPath(project)}
 		}
-		word := kernel.Kept{Artifact: floodmark.Artifact{Ref: junk, Sources: []floodmark.Source{{Label: floodmark.Label{}}}}}
-		said := Saying(1, []kernel.Kept{word})
+		word := artifact.Kept{Artifact: floodmark.Artifact{Ref: junk, Sources: []floodmark.Source{{Label: floodmark.Label{}}}}}
+		said := Saying(1, []artifact.Kept{word})
 		if name == "too many words" {
-			said = Saying(1, slices.Repeat([]kernel.Kept{word}, maxSaid/100))
+			said = Saying(1, slices.Repeat([]artifact.Kept{word}, maxSaid/100))
 		}
 		for i, files := range calls {
 			now = now.Add(time.Minute)

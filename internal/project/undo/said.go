@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // maxSaid bounds the bytes of the words that are kept for a call.
@@ -37,7 +37,7 @@ type Word struct {
 }
 
 // Saying packs words into a Said. If they are too many, only that is recorded.
-func Saying(since uint64, words []kernel.Kept) Said {
+func Saying(since uint64, words []artifact.Kept) Said {
 	if since == 0 {
 		return Said{}
 	}
@@ -70,9 +70,9 @@ func Saying(since uint64, words []kernel.Kept) Said {
 }
 
 // Kept returns the words, and whether they are complete.
-func (s Said) Kept() (words []kernel.Kept, known bool) {
+func (s Said) Kept() (words []artifact.Kept, known bool) {
 	for _, w := range s.Words {
-		k := kernel.Kept{Version: w.Version, Artifact: floodmark.Artifact{Ref: w.Ref, Whole: w.Whole, Over: w.Over}}
+		k := artifact.Kept{Version: w.Version, Artifact: floodmark.Artifact{Ref: w.Ref, Whole: w.Whole, Over: w.Over}}
 		for _, i := range w.Sources {
 			if i < 0 || i >= len(s.Sources) {
 				return nil, false

@@ -16,7 +16,7 @@ import (
 	"github.com/floodmark/floodmark/internal/project/leftover"
 	"github.com/floodmark/floodmark/internal/store/swap"
 	"github.com/floodmark/floodmark/internal/store/wholefile"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // Reach is how many times the quota is kept of one call until it is over. Only then is it known
@@ -90,7 +90,7 @@ func pieces(l load) (list []piece) {
 		case step.Do == "" || step.Was.Kind == "":
 		case low(lay):
 			list = append(list, piece{l, i, at, size(at)})
-		case step.Was.Kind == swap.Folder && slices.ContainsFunc(words, func(k kernel.Kept) bool {
+		case step.Was.Kind == swap.Folder && slices.ContainsFunc(words, func(k artifact.Kept) bool {
 			return strings.HasPrefix(k.Ref.Name, catalog.FoldPath(filepath.ToSlash(lay))+"/")
 		}):
 			_ = filepath.WalkDir(at, func(p string, d fs.DirEntry, err error) error {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // maxNames bounds the names of a folder that are compared with a path.
@@ -23,7 +23,7 @@ type hunt struct {
 	done   func() error
 	folder string
 	since  time.Time
-	found  kernel.Altered
+	found  artifact.Altered
 	files  int
 	moved  string   // a folder that was moved here; its files are reported whatever their times
 	built  []string // folders that tools fill with many files, searched last
@@ -32,10 +32,10 @@ type hunt struct {
 // Changed implements [monitor.Disk]. A folder that tools fill (see [Filled]) is reported as a whole
 // if anything in it has changed or could not be read, because a test that loads one of its files
 // may load any of them.
-func (d *Disk) Changed(ctx context.Context, folder string, since time.Time) kernel.Altered {
+func (d *Disk) Changed(ctx context.Context, folder string, since time.Time) artifact.Altered {
 	ctx, cancel := context.WithTimeout(ctx, MaxTime)
 	defer cancel()
-	l := hunt{done: ctx.Err, folder: folder, since: since, found: kernel.Altered{Whole: true}}
+	l := hunt{done: ctx.Err, folder: folder, since: since, found: artifact.Altered{Whole: true}}
 	l.names(folder)
 	if err := filepath.WalkDir(folder, l.visit); err != nil {
 		l.found.Whole = false
@@ -130,7 +130,7 @@ func gitsOwn(path string) bool {
 	return filepath.Base(filepath.Dir(path)) == ".git" && !strings.HasPrefix(filepath.Base(path), "config")
 }
 
-// Missing implements [kernel.Disk]: it tries every spelling of the path.
+// Missing implements [artifact.Disk]: it tries every spelling of the path.
 func (d *Disk) Missing(path string) bool {
 	rest, rooted := strings.CutPrefix(path, "/")
 	if !rooted || rest == "" {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/monitor"
 )
 
@@ -59,7 +59,7 @@ type Disk struct {
 // known is the cached result of Around for a checkout at this head.
 type known struct {
 	head     string
-	checkout kernel.Checkout
+	checkout artifact.Checkout
 	ok       bool
 	underWay bool // whether a merge was unfinished then
 }
@@ -71,7 +71,7 @@ func New(o Options) *Disk {
 	return &Disk{opts: o, named: bounds{MaxNamedFolders, MaxNamedDepth, MaxNamedNames}, roots: map[string]known{}, hoards: map[string]memory{}}
 }
 
-// Resolve implements [kernel.Disk]: for a file that does not exist yet, its folder is resolved.
+// Resolve implements [artifact.Disk]: for a file that does not exist yet, its folder is resolved.
 func (d *Disk) Resolve(path string) string {
 	rest := ""
 	for at, n := path, 0; n < maxFolders; n++ {
@@ -87,7 +87,7 @@ func (d *Disk) Resolve(path string) string {
 	return path
 }
 
-// Content implements [kernel.Disk]: a large file is identified by its size and time of change.
+// Content implements [artifact.Disk]: a large file is identified by its size and time of change.
 func (d *Disk) Content(path string) floodmark.Digest {
 	if text, err := readSmall(path); err == nil {
 		return floodmark.DigestOf(text)
@@ -99,7 +99,7 @@ func (d *Disk) Content(path string) floodmark.Digest {
 	return floodmark.DigestOf(fmt.Sprintf("%d bytes of %d", info.Size(), info.ModTime().UnixNano()))
 }
 
-// Exactly implements [kernel.Disk].
+// Exactly implements [artifact.Disk].
 func (d *Disk) Exactly(path string) floodmark.Digest {
 	spelled, all := spellings(path)
 	if !all || len(spelled) != 1 {
@@ -115,7 +115,7 @@ func (d *Disk) Exactly(path string) floodmark.Digest {
 	return floodmark.DigestOf(text)
 }
 
-// Head implements [kernel.Disk].
+// Head implements [artifact.Disk].
 func (d *Disk) Head(path string) string {
 	root, gitDir, ok := locate(path)
 	if !ok {
@@ -125,11 +125,11 @@ func (d *Disk) Head(path string) string {
 	return id
 }
 
-// Around implements [kernel.Disk].
-func (d *Disk) Around(path string) (kernel.Checkout, bool) {
+// Around implements [artifact.Disk].
+func (d *Disk) Around(path string) (artifact.Checkout, bool) {
 	root, gitDir, ok := locate(path)
 	if !ok {
-		return kernel.Checkout{}, false
+		return artifact.Checkout{}, false
 	}
 	r := open(root, gitDir)
 	head, ok := r.head()
@@ -155,7 +155,7 @@ func (d *Disk) Around(path string) (kernel.Checkout, bool) {
 
 // whose returns the origin of a checkout. The commits of an unfinished merge or pick are judged,
 // too, because they add to the working tree.
-func (d *Disk) whose(r repository, head string, under []string) kernel.Checkout {
+func (d *Disk) whose(r repository, head string, under []string) artifact.Checkout {
 	c := r.whose([]string{head}, d.identities(), d.opts.Teams)
 	if len(under) == 0 {
 		return c

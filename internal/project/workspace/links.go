@@ -12,7 +12,7 @@ const (
 	maxLinkLevels = 3
 )
 
-// Links implements [kernel.Disk]. Broken links are left out.
+// Links implements [artifact.Disk]. Broken links are left out.
 func (d *Disk) Links(folder string, deep bool) map[string]string {
 	found := map[string]string{}
 	n := 0

@@ -12,7 +12,7 @@ import (
 // maxSettings bounds the files of git's settings that are read for one push.
 const maxSettings = 16
 
-// Pushes implements [kernel.Disk]: a digest of all settings that decide where a push goes. It
+// Pushes implements [artifact.Disk]: a digest of all settings that decide where a push goes. It
 // covers the settings of the repository, the owner and the machine, with all files that they
 // include. Lines that only say which branch of origin a branch follows are left out, because they
 // change with each new branch. The digest is zero if a setting cannot be read as plain "name =
@@ -37,7 +37,7 @@ type Push struct {
 	// Address is the destination. It is empty if there are several, or if the repository's settings
 	// rename addresses. Branch is the checked-out branch, and Commit its commit.
 	Address, Branch, Commit string
-	// Team and Own are the fields of the same name of the checkout, see [kernel.Checkout].
+	// Team and Own are the fields of the same name of the checkout, see [artifact.Checkout].
 	Team, Own bool
 	// Objects is git's object folder. Hook is the program that git runs before a push, or empty.
 	Objects, Hook string

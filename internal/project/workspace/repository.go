@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark/internal/project/checkout"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // maxCommits bounds the commits read to decide who wrote a checkout.
@@ -78,7 +78,7 @@ func locate(path string) (root, dir string, ok bool) {
 	return "", "", false
 }
 
-// Repository implements [kernel.Disk]. It takes any folder with a HEAD for a git folder, whatever
+// Repository implements [artifact.Disk]. It takes any folder with a HEAD for a git folder, whatever
 // its name, because git itself would use it if the other files are there.
 func (d *Disk) Repository(path string) (dir, common string) {
 	for at, n := path, 0; n < maxFolders; n++ {
@@ -102,7 +102,7 @@ func (d *Disk) Repository(path string) (dir, common string) {
 	return "", ""
 }
 
-// Nested implements [kernel.Disk].
+// Nested implements [artifact.Disk].
 func (d *Disk) Nested(folder string) (folders []string, all bool) {
 	until, files := time.Now().Add(MaxTime), 0
 	err := filepath.WalkDir(folder, func(path string, e fs.DirEntry, err error) error {
@@ -180,8 +180,8 @@ func (r repository) head() (string, bool) {
 // every commit is by one of the owner's identities. Author names can be forged, so a clone needs
 // the owner's endorsement even if all its authors are the owner. A team's checkout is judged by
 // teamwork.
-func (r repository) whose(heads, owner []string, teams Teams) kernel.Checkout {
-	c := kernel.Checkout{Root: filepath.ToSlash(r.root), Remote: r.remote()}
+func (r repository) whose(heads, owner []string, teams Teams) artifact.Checkout {
+	c := artifact.Checkout{Root: filepath.ToSlash(r.root), Remote: r.remote()}
 	if r.borrowed || len(heads) > maxHistory {
 		c.Commit = heads[0]
 		return c

@@ -12,7 +12,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/project/checkout"
 	"github.com/floodmark/floodmark/internal/shell/gitwords"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // The limits of resolving a revision.
@@ -23,9 +23,9 @@ const (
 	minShort   = 4      // shortest prefix of a commit's id that git accepts
 )
 
-// Revisions implements [kernel.Disk]: it resolves each word to commits as git would, and judges
+// Revisions implements [artifact.Disk]: it resolves each word to commits as git would, and judges
 // each commit like a checkout of it.
-func (d *Disk) Revisions(path string, words []string) []kernel.Checkout {
+func (d *Disk) Revisions(path string, words []string) []artifact.Checkout {
 	root, gitDir, ok := locate(path)
 	if !ok || len(words) == 0 {
 		return nil
@@ -49,7 +49,7 @@ func (d *Disk) Revisions(path string, words []string) []kernel.Checkout {
 // judged returns the checkouts of the commits that are neither the owner's nor part of the
 // checked-out commit. The commits beyond maxPending become one checkout, whose Commit is a digest,
 // so that the endorsement of a single commit does not cover it.
-func (v *revisions) judged(d *Disk, head string, ids []string) (list []kernel.Checkout) {
+func (v *revisions) judged(d *Disk, head string, ids []string) (list []artifact.Checkout) {
 	owner := d.identities()
 	for _, id := range ids[:min(len(ids), maxPending)] {
 		if c := v.r.whose([]string{id}, owner, d.opts.Teams); !c.Own && (c.Team || !v.partOf(head, []string{id})) {
@@ -70,7 +70,7 @@ func (v *revisions) judged(d *Disk, head string, ids []string) (list []kernel.Ch
 
 // headless returns the origin of a working tree without a current commit: none was made yet, or an
 // orphan checkout left the files behind. The files may come from any commit that has a name.
-func (d *Disk) headless(r repository) (kernel.Checkout, bool) {
+func (d *Disk) headless(r repository) (artifact.Checkout, bool) {
 	v := &revisions{r: r, from: r.root, objects: newObjects(r.common)}
 	defer v.objects.close()
 	ids := v.everything()
@@ -80,7 +80,7 @@ func (d *Disk) headless(r repository) (kernel.Checkout, bool) {
 			return c, true
 		}
 	}
-	return kernel.Checkout{}, false
+	return artifact.Checkout{}, false
 }
 
 // revisions resolves words in one repository.

@@ -13,7 +13,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/secret/redact"
 	"github.com/floodmark/floodmark/internal/shell/looks"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // The limits of a search for secrets. If one is reached, the result is reported as incomplete.
@@ -67,24 +67,24 @@ type memory struct {
 // A look is one search of a folder. It uses the memory of the last search for folders and files
 // that have not changed.
 type look struct {
-	kernel.Search
+	artifact.Search
 	bounds
 	was, is memory
 	now     time.Time
-	hoard   kernel.Hoard
+	hoard   artifact.Hoard
 }
 
 // bounds returns the limits of a search.
-func (d *Disk) bounds(s kernel.Search) bounds {
+func (d *Disk) bounds(s artifact.Search) bounds {
 	if s.Prints == nil {
 		return d.named
 	}
 	return bounds{MaxSecretFolders, MaxSecretDepth, MaxSecretNames}
 }
 
-// Secrets implements [kernel.Disk]. Known files and folders are read again if their time has
+// Secrets implements [artifact.Disk]. Known files and folders are read again if their time has
 // changed.
-func (d *Disk) Secrets(s kernel.Search) kernel.Hoard {
+func (d *Disk) Secrets(s artifact.Search) artifact.Hoard {
 	name := s.Under + "\x00" + s.Folder
 	d.mu.Lock()
 	was := d.hoards[name]
@@ -173,7 +173,7 @@ func (l *look) file(path string) {
 	}
 	prints, ok := l.prints(path)
 	if k == redact.KeepsSecrets || len(prints) > 0 {
-		l.hoard.Files = append(l.hoard.Files, kernel.Keeper{Path: filepath.ToSlash(path), Prints: prints})
+		l.hoard.Files = append(l.hoard.Files, artifact.Keeper{Path: filepath.ToSlash(path), Prints: prints})
 		return
 	}
 	l.hoard.Whole = l.hoard.Whole && ok
@@ -228,13 +228,13 @@ func (l *look) beside() {
 				continue
 			}
 			if prints, ok := l.prints(path); ok {
-				l.hoard.Beside = append(l.hoard.Beside, kernel.Keeper{Path: filepath.ToSlash(path), Prints: prints})
+				l.hoard.Beside = append(l.hoard.Beside, artifact.Keeper{Path: filepath.ToSlash(path), Prints: prints})
 			}
 		}
 	}
 }
 
-// Databases implements [kernel.Disk]: it returns the databases in the owner's .pgpass. It ignores a
+// Databases implements [artifact.Disk]: it returns the databases in the owner's .pgpass. It ignores a
 // file that others may read, as psql does, and a link, because it may lead to a file that others
 // can write. It returns nil if there is a .psqlrc- file, the settings for one version of psql,
 // because they may run commands.
@@ -255,7 +255,7 @@ func (*Disk) Databases(home string) []string {
 	return looks.Databases(text)
 }
 
-// Composes implements [kernel.Disk]. It does not follow links, because they may lead to a file that
+// Composes implements [artifact.Disk]. It does not follow links, because they may lead to a file that
 // others can write.
 func (*Disk) Composes(folder string) bool {
 	return filepath.IsAbs(folder) && looks.Composed(func(name string) (text string, there, ok bool) {

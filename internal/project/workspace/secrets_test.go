@@ -16,13 +16,14 @@ import (
 	"github.com/floodmark/floodmark/internal/project/workspace"
 	"github.com/floodmark/floodmark/internal/secret/redact"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
 )
 
 // search counts how often files are read, and takes each line for a secret.
-func search(folder string, reads *int) kernel.Search {
-	return kernel.Search{
+func search(folder string, reads *int) artifact.Search {
+	return artifact.Search{
 		Folder: folder,
 		Keeps: func(path string) redact.Keeper {
 			switch {
@@ -45,7 +46,7 @@ func search(folder string, reads *int) kernel.Search {
 }
 
 // holds returns the files that were found, relative to the folder.
-func holds(t *testing.T, h kernel.Hoard, folder string) string {
+func holds(t *testing.T, h artifact.Hoard, folder string) string {
 	t.Helper()
 	var list []string
 	for _, k := range slices.Concat(h.Files, h.Beside) {

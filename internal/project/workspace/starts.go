@@ -11,7 +11,7 @@ import (
 	"github.com/floodmark/floodmark/internal/box/boxgit"
 )
 
-// Starts implements [kernel.Disk]. If a hooks folder is in the working tree, it returns a pattern
+// Starts implements [artifact.Disk]. If a hooks folder is in the working tree, it returns a pattern
 // for all hooks, because a branch or a patch may add one in the same call.
 func (d *Disk) Starts(path string, hooks []string) (list []string) {
 	root, dir, ok := locate(path)

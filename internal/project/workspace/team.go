@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // address returns the address of origin in the repository's settings.
@@ -33,7 +33,7 @@ func (r repository) team(t Teams) func(commit string) bool {
 // teamwork returns the origin of a checkout of a team's repository. It is the team's if each commit
 // is on the default branch as the monitor fetched it, or was made in this checkout in the owner's
 // name. An author's name alone is not enough, because it may have come with a stranger's branch.
-func (r repository) teamwork(c kernel.Checkout, heads, owner []string, log string, has func(commit string) bool) kernel.Checkout {
+func (r repository) teamwork(c artifact.Checkout, heads, owner []string, log string, has func(commit string) bool) artifact.Checkout {
 	made := madeHere(log)
 	objects := newObjects(r.common)
 	defer objects.close()

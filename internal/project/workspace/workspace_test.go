@@ -11,7 +11,7 @@ import (
 
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/project/workspace"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 const owner, stranger = "anna@firm.example", "eve@news.example"
@@ -51,7 +51,7 @@ func put(t *testing.T, path string) {
 
 // changed repeats the search until enough was found, because on a busy machine the time limit may
 // be reached first.
-func changed(t *testing.T, dir string, since time.Time, enough func(kernel.Altered) bool) (found kernel.Altered) {
+func changed(t *testing.T, dir string, since time.Time, enough func(artifact.Altered) bool) (found artifact.Altered) {
 	t.Helper()
 	for range 20 {
 		if found = disk().Changed(t.Context(), dir, since); enough(found) {
@@ -104,7 +104,7 @@ func TestChanged(t *testing.T) {
 	if err := os.Rename(outside, filepath.Join(dir, "taken")); err != nil {
 		t.Fatal(err)
 	}
-	found := changed(t, dir, since, func(c kernel.Altered) bool { return c.Whole })
+	found := changed(t, dir, since, func(c artifact.Altered) bool { return c.Whole })
 	want := []string{".git/refs", ".git/config", ".git/config.worktree", ".git/hooks/pre-commit", ".git/info/attributes", "new.go", "old.go", "sub/deep.go", "taken/in/moved.go", "node_modules/**"}
 	for i, name := range want {
 		want[i] = filepath.ToSlash(filepath.Join(dir, name))
@@ -118,11 +118,11 @@ func TestChanged(t *testing.T) {
 	for i := range workspace.MaxChanged {
 		put(t, filepath.Join(dir, "many", strings.Repeat("x", i+1)))
 	}
-	full := func(c kernel.Altered) bool { return len(c.Paths) == workspace.MaxChanged }
+	full := func(c artifact.Altered) bool { return len(c.Paths) == workspace.MaxChanged }
 	if found := changed(t, dir, since, full); found.Whole || !full(found) {
 		t.Errorf("%d files, whole %v", len(found.Paths), found.Whole)
 	}
-	if found := changed(t, filepath.Join(dir, "many"), since, func(c kernel.Altered) bool { return c.Whole }); !found.Whole || !full(found) {
+	if found := changed(t, filepath.Join(dir, "many"), since, func(c artifact.Altered) bool { return c.Whole }); !found.Whole || !full(found) {
 		t.Errorf("at the limit: %d files, whole %v", len(found.Paths), found.Whole)
 	}
 	ended, cancel := context.WithCancel(t.Context())
@@ -154,7 +154,7 @@ func TestChangedNames(t *testing.T) {
 			if strings.HasSuffix(look, "sub") {
 				want = filepath.ToSlash(look) + catalog.NamesOf
 			}
-			found := changed(t, look, since, func(c kernel.Altered) bool { return c.Whole })
+			found := changed(t, look, since, func(c artifact.Altered) bool { return c.Whole })
 			if slices.Contains(found.Paths, want) != named {
 				t.Errorf("%s, seen from %s: %q", name, look, found.Paths)
 			}

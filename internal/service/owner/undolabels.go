@@ -14,6 +14,7 @@ import (
 	"github.com/floodmark/floodmark/internal/project/undo"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // resay gives files back the labels that they had when a call replaced them, before the files
@@ -39,7 +40,7 @@ func (d *Desk) resay(ctx context.Context, a undo.About, who string, returns []un
 // the call and had no label of this session then. It uses only the journal: such a file was written
 // in this session by this call alone, and the call did not take over a label of another session.
 // All other labels stay, which is never less strict.
-func (d *Desk) unsaid(ctx context.Context, s journal.Session, a undo.About, did undo.Result) ([]kernel.Gone, error) {
+func (d *Desk) unsaid(ctx context.Context, s journal.Session, a undo.About, did undo.Result) (gone []artifact.Gone, _ error) {
 	if _, known := a.Said.Kept(); !known {
 		return nil, nil
 	}
@@ -75,10 +76,9 @@ func (d *Desk) unsaid(ctx context.Context, s journal.Session, a undo.About, did 
 		default:
 		}
 	}
-	var gone []kernel.Gone
 	for ref, wrote := range own {
 		if wrote {
-			gone = append(gone, kernel.Gone{Ref: ref, Version: floodmark.ArtifactVersion{Session: s.ID, Seq: math.MaxInt64}})
+			gone = append(gone, artifact.Gone{Ref: ref, Version: floodmark.ArtifactVersion{Session: s.ID, Seq: math.MaxInt64}})
 		}
 	}
 	return gone, nil

@@ -13,7 +13,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/kernel"
+	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/monitor"
 )
 
@@ -104,7 +104,7 @@ func (d *watched) saw(always bool, answer any, verb string, words ...string) {
 	d.w.write(Line{Saw: &Saw{Asked: asked, Answer: data}})
 }
 
-func (d *watched) Around(path string) (kernel.Checkout, bool) {
+func (d *watched) Around(path string) (artifact.Checkout, bool) {
 	c, ok := d.Disk.Around(path)
 	answer := &c
 	if !ok {
@@ -114,7 +114,7 @@ func (d *watched) Around(path string) (kernel.Checkout, bool) {
 	return c, ok
 }
 
-func (d *watched) Revisions(path string, words []string) []kernel.Checkout {
+func (d *watched) Revisions(path string, words []string) []artifact.Checkout {
 	list := d.Disk.Revisions(path, words)
 	d.saw(false, list, "revisions", append([]string{path}, words...)...)
 	return list
@@ -152,9 +152,9 @@ func (d *watched) Databases(home string) []string {
 	return list
 }
 
-func (d *watched) Secrets(s kernel.Search) kernel.Hoard {
+func (d *watched) Secrets(s artifact.Search) artifact.Hoard {
 	h := d.Disk.Secrets(s)
-	keep := func(list []kernel.Keeper) (kept []Keeper) {
+	keep := func(list []artifact.Keeper) (kept []Keeper) {
 		for _, k := range list {
 			text := ""
 			if len(k.Prints) > 0 {
@@ -218,7 +218,7 @@ func (d *watched) Steers(folder string) (file string, says floodmark.Digest) {
 	return file, says
 }
 
-func (d *watched) Changed(ctx context.Context, folder string, since time.Time) kernel.Altered {
+func (d *watched) Changed(ctx context.Context, folder string, since time.Time) artifact.Altered {
 	found := d.Disk.Changed(ctx, folder, since)
 	d.saw(true, Altered{found.Paths, found.Whole}, "changed", folder)
 	return found

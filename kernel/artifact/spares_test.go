@@ -1,4 +1,4 @@
-package kernel
+package artifact
 
 import (
 	"testing"
@@ -34,7 +34,7 @@ func TestHooksOfOthersRun(t *testing.T) {
 		{[]floodmark.Effect{write}, []floodmark.Effect{write, run}, 1},
 		{[]floodmark.Effect{run}, []floodmark.Effect{run}, 2},
 	} {
-		got := runsHooks(c.effects, make([]floodmark.Load, c.hooks))
+		got := RunsHooks(c.effects, make([]floodmark.Load, c.hooks))
 		if len(got) != len(c.want) || got[len(got)-1] != c.want[len(c.want)-1] {
 			t.Errorf("%v with %d hooks: %v", c.effects, c.hooks, got)
 		}

@@ -1,4 +1,4 @@
-package kernel
+package artifact
 
 import (
 	"slices"
@@ -7,7 +7,6 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -122,7 +121,7 @@ func (b *Book) Shell(call Call, hints *hook.Hints, mark floodmark.Label) []strin
 	if len(ends) > maxStands {
 		ends = []string{""}
 	}
-	if slices.Equal(artifact.Besides(ends, b.At.Project), b.Trail.Stands) {
+	if slices.Equal(besides(ends, b.At.Project), b.Trail.Stands) {
 		return nil
 	}
 	return ends
@@ -199,7 +198,7 @@ func (b *Book) gitSettings(dir string) (paths []string, own bool) {
 // git, a box or a pattern that spare git's own folder.
 func (b *Book) onSettings(p string) []Kept {
 	return slices.DeleteFunc(b.onPath(p), func(k Kept) bool {
-		return artifact.OfGit(k.Ref) || k.Spares && inGit(strings.TrimSuffix(p, "/**")) && !inGit(k.Ref.Name)
+		return ofGit(k.Ref) || k.Spares && inGit(strings.TrimSuffix(p, "/**")) && !inGit(k.Ref.Name)
 	})
 }
 
@@ -208,7 +207,7 @@ func (b *Book) onSettings(p string) []Kept {
 func (b *Book) nested(dir string) []Kept {
 	kept := slices.DeleteFunc(b.onPath(dir+"/**"), func(k Kept) bool {
 		name := k.Ref.Name
-		return name == catalog.FoldPath(dir) || !Under(name, catalog.FoldPath(dir)) || artifact.OfGit(k.Ref) || k.Spares && !inGit(name) ||
+		return name == catalog.FoldPath(dir) || !Under(name, catalog.FoldPath(dir)) || ofGit(k.Ref) || k.Spares && !inGit(name) ||
 			k.Ref.Kind != floodmark.TreeArtifact && !inGit(name)
 	})
 	if len(kept) == 0 || b.Disk == nil {
@@ -234,7 +233,7 @@ func (b *Book) putNow(call Call, t *touch, dir string, settings []string, mark f
 		by := pathRef(w)
 		for _, p := range settings {
 			at := pathRef(p)
-			if spares(w) && inGit(at.Name) || artifact.OfGit(by) || !Under(by.Name, at.Name) && !(by.Kind == floodmark.TreeArtifact && Under(at.Name, by.Name)) {
+			if spares(w) && inGit(at.Name) || ofGit(by) || !Under(by.Name, at.Name) && !(by.Kind == floodmark.TreeArtifact && Under(at.Name, by.Name)) {
 				continue
 			}
 			l = l.Join(mark).Join(provenance.SetLabel(b.lain(t)))

@@ -1,4 +1,4 @@
-package kernel
+package artifact
 
 import (
 	"cmp"
@@ -9,7 +9,6 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/text/hostnames"
-	"github.com/floodmark/floodmark/kernel/artifact"
 )
 
 // The limits of what is kept about what a call loads.
@@ -34,7 +33,7 @@ func (b *Book) Loads(call Call, mark floodmark.Label) Loading {
 		return Loading{Effects: call.Effects}
 	}
 	own := b.started(call)
-	call.Effects = runsHooks(call.Effects, own)
+	call.Effects = RunsHooks(call.Effects, own)
 	t := b.touched(call)
 	list := append(b.leaking(t.reads, tells && !t.guessed, mark), b.sent(call, mark)...)
 	add := func(p string, beside floodmark.Label) {
@@ -52,7 +51,7 @@ func (b *Book) Loads(call Call, mark floodmark.Label) Loading {
 	}
 	hooks := append(b.hooked(t.hooks), b.obeyed(call, &t, mark)...)
 	list = slices.Concat(list, hooks, own)
-	call.Effects = runsHooks(call.Effects, hooks)
+	call.Effects = RunsHooks(call.Effects, hooks)
 	got := Loading{Effects: call.Effects}
 	runs := slices.Contains(call.Effects, floodmark.Run)
 	if runs && mark.Trust > floodmark.Untrusted {
@@ -101,7 +100,7 @@ func (b *Book) sent(call Call, mark floodmark.Label) (list []floodmark.Load) {
 	var dirs []string
 	for _, p := range call.Use.Hooks {
 		if dir, name, ok := strings.Cut(p, "/.git/hooks/"); ok && (name == "pre-push/**" || name == "**") {
-			dirs = append(append(dirs, dir), artifact.Besides(b.Trail.Stands, "")...)
+			dirs = append(append(dirs, dir), besides(b.Trail.Stands, "")...)
 		}
 	}
 	for _, dir := range unique(dirs) {
@@ -225,7 +224,7 @@ func (b *Book) outside() carried {
 	below = slices.DeleteFunc(below, func(ref floodmark.ArtifactRef) bool { return slices.Contains(refs, ref) })
 	c := b.weigh(append(found, b.find(below...)...))
 	c.kept = slices.DeleteFunc(c.kept, func(k Kept) bool {
-		return artifact.OfGit(k.Ref) || strings.HasPrefix(k.Ref.Name+"/", project+"/") && project != "" || c.only(k).label().Trust >= floodmark.Local
+		return ofGit(k.Ref) || strings.HasPrefix(k.Ref.Name+"/", project+"/") && project != "" || c.only(k).label().Trust >= floodmark.Local
 	})
 	slices.SortStableFunc(c.kept, func(a, b Kept) int { return cmp.Compare(c.only(a).label().Trust, c.only(b).label().Trust) })
 	c.kept = c.kept[:min(len(c.kept), maxArtifactPaths)]
@@ -247,13 +246,13 @@ func (c carried) named() (list []floodmark.Load) {
 // acting returns the records that apply to a path when it is run. Commits are left out: they are
 // pushed, and nothing runs them.
 func (b *Book) acting(p string) []Kept {
-	return slices.DeleteFunc(b.there(b.onPath(p)), func(k Kept) bool { return artifact.OfGit(k.Ref) })
+	return slices.DeleteFunc(b.there(b.onPath(p)), func(k Kept) bool { return ofGit(k.Ref) })
 }
 
 // there returns the records of what is still on disk: nothing else can be run or read.
 func (b *Book) there(kept []Kept) []Kept {
 	return slices.DeleteFunc(kept, func(k Kept) bool {
-		return b.Disk != nil && artifact.OnDisk(k.Ref.Kind) && !artifact.OfGit(k.Ref) && b.Disk.Missing(k.Ref.Name)
+		return b.Disk != nil && onDisk(k.Ref.Kind) && !ofGit(k.Ref) && b.Disk.Missing(k.Ref.Name)
 	})
 }
 
@@ -299,8 +298,8 @@ func (b *Book) hooked(paths []string) []floodmark.Load {
 // inGit reports whether a path is in the folder that git keeps for itself.
 func inGit(p string) bool { return strings.Contains(p+"/", "/.git/") }
 
-// runsHooks returns the effects of a call that would run these hooks of others. It includes Run.
-func runsHooks(effects []floodmark.Effect, hooks []floodmark.Load) []floodmark.Effect {
+// RunsHooks returns the effects of a call that would run these hooks of others. It includes Run.
+func RunsHooks(effects []floodmark.Effect, hooks []floodmark.Load) []floodmark.Effect {
 	if len(hooks) == 0 || slices.Contains(effects, floodmark.Run) {
 		return effects
 	}
@@ -328,7 +327,7 @@ func Loaded(loads []floodmark.Load) floodmark.Label {
 
 // Pinned reports whether a lock file was not written by this session and is trusted Shared or more.
 func (b *Book) Pinned(p string) bool {
-	return !slices.ContainsFunc(b.Trail.Wrote, func(w artifact.Wrote) bool { return Under(fileRef(p).Name, w.Ref.Name) }) && b.load(p, true).Label.Trust >= floodmark.Shared
+	return !slices.ContainsFunc(b.Trail.Wrote, func(w Wrote) bool { return Under(fileRef(p).Name, w.Ref.Name) }) && b.load(p, true).Label.Trust >= floodmark.Shared
 }
 
 // Sound reports whether a push may send the checkout around a folder: it is not a stranger's, no

@@ -1,4 +1,4 @@
-package kernel
+package artifact
 
 import (
 	"path"
@@ -7,31 +7,8 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
-)
-
-// The words for what sessions left behind, and for what is on a disk.
-type (
-	// Artifacts look up what sessions left behind.
-	Artifacts = artifact.Store
-	// A Kept is one session's record of an artifact.
-	Kept = artifact.Kept
-	// A Gone names a record that another one has taken in, or that is out of date.
-	Gone = artifact.Gone
-	// A Disk says what is at a path.
-	Disk = artifact.Disk
-	// An Altered is what was found on the disk after a call.
-	Altered = artifact.Altered
-	// A Hoard says where secrets are kept below a folder.
-	Hoard = artifact.Hoard
-	// A Keeper is a file that holds secrets.
-	Keeper = artifact.Keeper
-	// A Search says what to look for on a disk.
-	Search = artifact.Search
-	// A Checkout is a working tree of a repository, as far as its files tell.
-	Checkout = artifact.Checkout
 )
 
 // The limits of what is looked at for one call.
@@ -44,15 +21,15 @@ const (
 // A Book is what is known about artifacts at one event of one session. Its answers are values: the
 // session changes only by what its caller writes down.
 type Book struct {
-	Store   Artifacts // nil knows nothing
-	Disk    Disk      // nil if it cannot be read
+	Store   Store // nil knows nothing
+	Disk    Disk  // nil if it cannot be read
 	Catalog *catalog.Catalog
 	Policy  *policy.Policy
 	Session floodmark.SessionID
 	At      catalog.Places // the project and the home of the session
 	Told    catalog.Places // the same, or as the event has them while the session has none
 	Ledger  *provenance.Ledger
-	Trail   *artifact.Trail
+	Trail   *Trail
 	Done    Changes // what the event left behind so far
 
 	lying  map[string]floodmark.Digest // files that were looked at; see asItLies
@@ -66,6 +43,14 @@ type Changes struct {
 	Gone      []Gone
 	// Watch is the folder in which a call runs code; empty if it does not.
 	Watch string
+}
+
+// addNew adds an element unless the list has it.
+func addNew[T comparable](list []T, one T) []T {
+	if slices.Contains(list, one) {
+		return list
+	}
+	return append(list, one)
 }
 
 func (b *Book) keep(f floodmark.Fact) { b.Done.Facts = append(b.Done.Facts, f) }
@@ -147,7 +132,7 @@ func (b *Book) onPath(p string) []Kept {
 // order puts commits behind the files they were made from: people know the
 // files.
 func order(ref floodmark.ArtifactRef) int {
-	if artifact.OfGit(ref) {
+	if ofGit(ref) {
 		return 1
 	}
 	return 0

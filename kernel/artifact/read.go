@@ -1,4 +1,4 @@
-package kernel
+package artifact
 
 import (
 	"path"
@@ -8,7 +8,6 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/project/instructions"
-	"github.com/floodmark/floodmark/kernel/artifact"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -49,7 +48,7 @@ func (b *Book) at(p string) Read {
 	return r
 }
 
-// Of returns the read of one artifact.
+// Of returns the read of one
 func (b *Book) Of(ref floodmark.ArtifactRef) Read { return Read{Ref: ref, Kept: b.find(ref)} }
 
 // Arrived returns the reads of content that comes in without a call: a file that a session wrote,
@@ -182,7 +181,7 @@ func (b *Book) instructs(p string) bool {
 
 // Elsewhere returns the paths outside of the project that a call reads or leaves its shell in.
 func (b *Book) Elsewhere(reads, moved []string) (list []string) {
-	for _, dir := range artifact.Besides(moved, b.At.Project) {
+	for _, dir := range besides(moved, b.At.Project) {
 		reads = append(slices.Clip(reads), b.At.Clean(dir, "")+"/*")
 	}
 	for _, p := range reads {

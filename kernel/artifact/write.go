@@ -1,4 +1,4 @@
-package kernel
+package artifact
 
 import (
 	"fmt"
@@ -369,7 +369,7 @@ func (b *Book) altered(w floodmark.ArtifactWritten, c *Altered) bool {
 	return c.Whole
 }
 
-// forget removes this session's record of an artifact.
+// forget removes this session's record of an
 func (b *Book) forget(ref floodmark.ArtifactRef) {
 	b.Done.Gone = append(b.Done.Gone, Gone{Ref: ref, Version: floodmark.ArtifactVersion{Session: b.Session, Seq: math.MaxInt64}})
 }

@@ -1,40 +1,16 @@
-package kernel
+package artifact
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
-	"github.com/floodmark/floodmark/hook"
-	"github.com/floodmark/floodmark/policy"
 )
-
-// leftWords are the records that sessions left behind.
-type leftWords []Kept
-
-func (l leftWords) Find(refs []floodmark.ArtifactRef) []Kept {
-	return slices.DeleteFunc(slices.Clone(l), func(k Kept) bool { return !slices.Contains(refs, k.Ref) })
-}
-
-// codingSteps makes steps of the session s in the profile coding.
-func codingSteps(t *testing.T) func() *step {
-	t.Helper()
-	p, problems := policy.Load(policy.Layer{Name: "user", Data: []byte("version: 1\nprofile: coding")})
-	shipped, err := catalog.Shipped()
-	if problems.Failed() || err != nil {
-		t.Fatal(problems, err)
-	}
-	rules := NewRules(p, shipped)
-	return func() *step {
-		return newStep(NewState(), rules, Input{Event: hook.Event{Agent: "a", Session: "s"}})
-	}
-}
 
 // gitDisk says by folder where git finds its files.
 type gitDisk struct {
-	pushDisk
+	emptyDisk
 	at map[string]string
 }
 
@@ -45,16 +21,10 @@ func (d gitDisk) Repository(p string) (dir, common string) {
 
 func (d gitDisk) Nested(string) (folders []string, all bool) { return []string{"/p/Made"}, true }
 
-func (gitDisk) Links(string, bool) map[string]string { return nil }
-func (gitDisk) Missing(string) bool                  { return false }
-func (gitDisk) Exactly(string) (d floodmark.Digest)  { return d }
-func (gitDisk) Head(string) string                   { return "" }
-func (gitDisk) Starts(string, []string) []string     { return nil }
-
 // Settings are the project's own if git keeps them with those of the project.
 func TestGitSettings(t *testing.T) {
 	t.Parallel()
-	fresh := codingSteps(t)
+	fresh := newBooks(t)
 	disk := gitDisk{at: map[string]string{
 		"/p": "/p/.git", "/p/src": "/p/.git", "/tree": "/p/.git/worktrees/w", "/p/sub": "/p/.git/modules/sub",
 		"/p/bare": "/p/bare", "/p/nested": "/p/nested/.git", "/like": "/p/.gitlike", "/w": "/main/.git/worktrees/w", "/main": "/main/.git",
@@ -80,18 +50,18 @@ func TestGitSettings(t *testing.T) {
 		{disk, "/w", "/main", true}, // the project is a working tree of it
 		{disk, "", "/p", false},
 	} {
-		st := fresh()
-		st.s.Project, st.in.Disk = c.project, c.disk
-		if paths, own := st.left().gitSettings(c.dir); own != c.own || len(paths) == 0 {
+		b := fresh()
+		b.At.Project, b.Disk = c.project, c.disk
+		if paths, own := b.gitSettings(c.dir); own != c.own || len(paths) == 0 {
 			t.Errorf("project %q, git in %s: %v, %q", c.project, c.dir, own, paths)
 		}
 	}
 }
 
 // untrustedWord returns the record that a session left at ref, in the project /p.
-func untrustedWord(ref floodmark.ArtifactRef, spares bool) leftWords {
+func untrustedWord(ref floodmark.ArtifactRef, spares bool) shelf {
 	version := floodmark.ArtifactVersion{Session: "s"}
-	return leftWords{
+	return shelf{
 		{Version: version, Artifact: floodmark.Artifact{Ref: ref, Spares: spares, Sources: []floodmark.Source{
 			{Kind: floodmark.NodeToolResult, Label: floodmark.Label{Secrecy: floodmark.Public}},
 		}}},
@@ -102,13 +72,13 @@ func untrustedWord(ref floodmark.ArtifactRef, spares bool) leftWords {
 // A git command runs code if the settings it obeys are trusted below Local.
 func TestObeyed(t *testing.T) {
 	t.Parallel()
-	fresh := codingSteps(t)
+	fresh := newBooks(t)
 	disk := gitDisk{at: map[string]string{"/p": "/p/.git", "/p/src": "/p/.git", "/p/bare": "/p/bare", "/p/made": "/p/made/.git"}}
 	low, clean := floodmark.Label{Secrecy: floodmark.Internal}, floodmark.Label{Trust: floodmark.Owner, Secrecy: floodmark.Internal}
 	for _, c := range []struct {
 		name   string
 		disk   Disk
-		words  leftWords
+		words  shelf
 		dir    string
 		mark   floodmark.Label
 		writes string
@@ -140,17 +110,15 @@ func TestObeyed(t *testing.T) {
 		{"a file on the line, below it", disk, nil, "/p/src", low, "/p/src/a.py", false},
 		{"a HEAD on the line, below it", disk, nil, "/p/src", low, "/p/src/head", true},
 	} {
-		st := fresh()
-		st.s.Project, st.in.Disk, st.in.Artifacts = "/p", c.disk, c.words
+		b := fresh()
+		b.At.Project, b.Disk, b.Store = "/p", c.disk, c.words
 		call := Call{Use: &catalog.Use{Repositories: []string{c.dir}}}
 		var touches touch
 		if c.writes != "" {
 			touches.writes = []string{c.writes}
 		}
-		if got := len(st.left().obeyed(call, &touches, c.mark)) > 0; got != c.runs {
+		if got := len(b.obeyed(call, &touches, c.mark)) > 0; got != c.runs {
 			t.Errorf("%s: it runs code: %v", c.name, got)
 		}
 	}
 }
-
-func (gitDisk) Revisions(string, []string) []Checkout { return nil }

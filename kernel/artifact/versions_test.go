@@ -1,4 +1,4 @@
-package kernel
+package artifact
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 
 // contentDisk has one file.
 type contentDisk struct {
-	pushDisk
+	emptyDisk
 	name, text string
 }
 
@@ -24,15 +24,15 @@ func (d contentDisk) Content(p string) floodmark.Digest {
 // program on the disk. It stays the same while other files are written.
 func TestVersionsOfWhatARunLoads(t *testing.T) {
 	t.Parallel()
-	fresh := codingSteps(t)
+	fresh := newBooks(t)
 	digest := func(disk Disk, refs ...floodmark.ArtifactRef) floodmark.Digest {
-		st := fresh()
-		st.s.Home, st.in.Disk = "/home/ann", disk
+		b := fresh()
+		b.At.Home, b.Disk = "/home/ann", disk
 		for _, ref := range refs {
-			st.s.Take(floodmark.ArtifactWritten{Artifact: ref})
+			b.Trail.Take(floodmark.ArtifactWritten{Artifact: ref})
 		}
 		run := touch{runs: "/srv/team/app", loads: []string{"/opt/x/build.sh"}, sure: []string{"/opt/x/build.sh"}}
-		return loadDigest(st.left().versions(&run))
+		return loadDigest(b.versions(&run))
 	}
 	before := digest(nil)
 	for _, c := range []struct {
@@ -73,20 +73,19 @@ func TestVersionsOfWhatARunLoads(t *testing.T) {
 // A session that wrote more files than are kept is taken to have written everywhere.
 func TestOldWritesCountEverywhere(t *testing.T) {
 	t.Parallel()
-	fresh := codingSteps(t)
-	const maxWrote = 256
-	s := NewState()
+	fresh := newBooks(t)
+	var s Trail
 	for i := range maxWrote + 1 {
 		s.Take(floodmark.ArtifactWritten{Artifact: fileRef(fmt.Sprintf("/tmp/%d", i))})
 	}
 	if len(s.Wrote) != maxWrote || s.Wrote[0].Ref != treeRef("/") || s.Writes != maxWrote+1 {
 		t.Errorf("%d kept, the oldest of them %v, %d writes", len(s.Wrote), s.Wrote[0], s.Writes)
 	}
-	st := fresh()
-	if !st.left().reaches(&touch{runs: "/work"}, s.Wrote[0].Ref.Name) {
+	b := fresh()
+	if !b.reaches(&touch{runs: "/work"}, s.Wrote[0].Ref.Name) {
 		t.Error("a run does not reach everything")
 	}
-	if !st.left().reaches(&touch{}, "/tmp/x") {
+	if !b.reaches(&touch{}, "/tmp/x") {
 		t.Error("a run in a folder nobody knows does not reach everything")
 	}
 }
