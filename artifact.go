@@ -38,6 +38,9 @@ type Artifact struct {
 	Digest Digest `json:"digest,omitzero"`
 	// Whole says that this version replaced all older content.
 	Whole bool `json:"whole,omitempty"`
+	// Spelled is the path of a file, as all its writes spelled it; empty if that differs or is not
+	// known. On some disks another spelling is another file.
+	Spelled string `json:"spelled,omitempty"`
 	// Spares says that the session did not write the files of git's own folder below this artifact.
 	Spares bool `json:"spares,omitempty"`
 	// Inert is from older versions. It has no effect any more.

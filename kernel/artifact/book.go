@@ -119,7 +119,7 @@ func (b *Book) onPath(p string) []Kept {
 	}
 	var over []floodmark.ArtifactVersion
 	for _, k := range found {
-		if k.Ref == at && k.Whole {
+		if k.replaced(p) {
 			over = append(over, k.Over...)
 		}
 	}
@@ -128,6 +128,10 @@ func (b *Book) onPath(p string) []Kept {
 		return k.Ref.Kind == floodmark.TreeArtifact && k.Ref != at && slices.Contains(over, k.Version)
 	})
 }
+
+// replaced reports whether a record is of a write that replaced all of the file at a path. On some
+// disks, a path of another spelling is another file.
+func (k Kept) replaced(p string) bool { return k.Whole && k.Ref == fileRef(p) && k.Spelled == p }
 
 // order puts commits behind the files they were made from: people know the
 // files.

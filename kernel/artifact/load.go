@@ -187,8 +187,8 @@ func Under(p, folder string) bool {
 func (b *Book) load(p string, known bool) floodmark.Load {
 	c := b.weigh(b.acting(p))
 	l := floodmark.Load{Artifact: pathRef(p), Label: c.label()}
-	at, place := l.Artifact, strings.TrimSuffix(p, "/**")
-	whole := slices.ContainsFunc(c.kept, func(k Kept) bool { return k.Ref == at && k.Whole })
+	place := strings.TrimSuffix(p, "/**")
+	whole := slices.ContainsFunc(c.kept, func(k Kept) bool { return k.replaced(p) })
 	if known && !whole && !catalog.OfSystem(place) {
 		l.Label = l.Label.Join(b.pathLabel(place))
 	}

@@ -49,20 +49,20 @@ func (b *Book) Leave(call Call, nodes floodmark.NodeID, gives floodmark.Source) 
 			w.Digest = t.digest
 		}
 		if !t.guessed || len(b.find(w.Artifact)) > 0 || guessedTarget(call, p) {
-			b.write(w, into, spares(p) || call.Contained)
+			b.write(w, p, into, spares(p) || call.Contained)
 		}
 	}
 	w.Digest = floodmark.Digest{}
 	if t.runs != "" && provenance.SetLabel(set).Trust < floodmark.Local {
 		w.Artifact, w.Run = treeRef(t.runs), true
-		w.Whole = b.alone(w.Artifact)   // if so, the record goes once the disk was looked at
-		b.write(w, set, call.Contained) // a box moves no settings of git into the project
+		w.Whole = b.alone(w.Artifact)       // if so, the record goes once the disk was looked at
+		b.write(w, "", set, call.Contained) // a box moves no settings of git into the project
 		b.Done.Watch = t.runs
 	}
 	w.Whole, w.Run = false, false
 	for _, ref := range others {
 		w.Artifact = ref
-		b.write(w, set, false)
+		b.write(w, "", set, false)
 	}
 	return b.Done
 }
@@ -158,15 +158,26 @@ func spares(p string) bool {
 	return first != '.' && first != '['
 }
 
-// write records that an artifact is about to be written from a set of sources; if spared, git's own
-// folder in it is not. The sources it had before stay until the call is known to be done.
-func (b *Book) write(w floodmark.ArtifactWritten, set []floodmark.Source, spared bool) {
-	if slices.ContainsFunc(b.Done.Artifacts, func(a floodmark.Artifact) bool { return a.Ref == w.Artifact }) {
+// write records that an artifact is about to be written from a set of sources, at a path; if spared,
+// git's own folder in it is not. The sources it had before stay until the call is known to be done,
+// and after it if the path was spelled otherwise.
+func (b *Book) write(w floodmark.ArtifactWritten, p string, set []floodmark.Source, spared bool) {
+	if w.Artifact.Kind != floodmark.FileArtifact {
+		p = ""
+	}
+	if at := slices.IndexFunc(b.Done.Artifacts, func(a floodmark.Artifact) bool { return a.Ref == w.Artifact }); at >= 0 {
+		if b.Done.Artifacts[at].Spelled != p {
+			b.Done.Artifacts[at].Spelled = ""
+		}
 		return
 	}
 	old := b.find(w.Artifact)
 	w.Over = b.folders(w.Artifact)
 	lower := b.lowers(w.Artifact, set)
+	spelled, same := spelling(old, p, lower)
+	if !same {
+		w.Whole, w.Digest = false, floodmark.Digest{}
+	}
 	w.Spares = w.Run && w.Artifact.Kind == floodmark.TreeArtifact && !w.Whole && !slices.ContainsFunc(old, func(k Kept) bool { return !k.Spares })
 	if !lower && len(old) == 0 && (!w.Whole || len(w.Over) == 0) && !b.vouches(w) {
 		return // the path alone says as much
@@ -190,8 +201,26 @@ func (b *Book) write(w floodmark.ArtifactWritten, set []floodmark.Source, spared
 			b.Done.Gone = append(b.Done.Gone, Gone{Ref: w.Artifact, Version: k.Version})
 		}
 	}
-	b.Done.Artifacts = append(b.Done.Artifacts, floodmark.Artifact{Ref: w.Artifact, Spares: spared, Sources: provenance.MergeSets(sets...)})
+	b.Done.Artifacts = append(b.Done.Artifacts, floodmark.Artifact{Ref: w.Artifact, Spelled: spelled, Spares: spared, Sources: provenance.MergeSets(sets...)})
 	b.enter(w.Artifact)
+}
+
+// spelling returns how a file is spelled whose records get a write at a path, and whether they all
+// spell it so. A write that lowers nothing leaves the spelling of what was there: on a disk on which
+// that is another file, it is still the one that the records are about.
+func spelling(old []Kept, p string, lower bool) (spelled string, same bool) {
+	spelled, same = p, true
+	for i, k := range old {
+		same = same && k.Spelled == p
+		switch {
+		case k.Spelled == spelled:
+		case i == 0 && !lower:
+			spelled = k.Spelled
+		default:
+			spelled = ""
+		}
+	}
+	return spelled, same
 }
 
 // folders returns the versions of the records of the folders that a file is in.
@@ -285,7 +314,7 @@ func (b *Book) enterIn(folder floodmark.ArtifactRef, mine Kept, ref floodmark.Ar
 
 // Anywhere returns the changes of a call that may have written anything in the project.
 func (b *Book) Anywhere(call floodmark.CallID, n floodmark.NodeID) Changes {
-	b.write(floodmark.ArtifactWritten{Artifact: treeRef(b.At.Project), Call: call, Nodes: n}, b.Ledger.Set(n), false)
+	b.write(floodmark.ArtifactWritten{Artifact: treeRef(b.At.Project), Call: call, Nodes: n}, "", b.Ledger.Set(n), false)
 	return b.Done
 }
 
@@ -323,16 +352,29 @@ func (b *Book) Settle(call floodmark.CallID, end Ending) Changes {
 			case w.Spares && (end.Box != nil || !end.Boxed):
 				b.spare(w.Artifact)
 			}
-		} else if !b.lowers(w.Artifact, set) && len(w.Over) == 0 && !b.vouches(w) {
-			b.forget(w.Artifact)
 		} else {
-			b.Done.Artifacts = append(b.Done.Artifacts, floodmark.Artifact{
-				Ref: w.Artifact, Digest: w.Digest, Whole: true, Sources: set, Over: w.Over,
-			})
+			b.settleFile(w, set)
 		}
 		b.keep(floodmark.ArtifactSettled{Artifact: w.Artifact, Call: call})
 	}
 	return b.Done
+}
+
+// settleFile takes in that a file was replaced, unless it was written by another spelling since: on
+// some disks that is another file.
+func (b *Book) settleFile(w floodmark.ArtifactWritten, set []floodmark.Source) {
+	mine := b.ours(w.Artifact)
+	if slices.ContainsFunc(mine, func(k Kept) bool { return k.Spelled == "" }) {
+		return
+	}
+	if !b.lowers(w.Artifact, set) && len(w.Over) == 0 && !b.vouches(w) {
+		b.forget(w.Artifact)
+		return
+	}
+	spelled, _ := spelling(mine, "", false)
+	b.Done.Artifacts = append(b.Done.Artifacts, floodmark.Artifact{
+		Ref: w.Artifact, Digest: w.Digest, Whole: true, Spelled: spelled, Sources: set, Over: w.Over,
+	})
 }
 
 // alone reports whether a folder has no records but those of this session's runs under way.
@@ -364,7 +406,7 @@ func (b *Book) altered(w floodmark.ArtifactWritten, c *Altered) bool {
 		if dir, tree := strings.CutSuffix(p, "/**"); tree {
 			ref = treeRef(dir)
 		}
-		b.write(floodmark.ArtifactWritten{Artifact: ref, Call: w.Call, Nodes: w.Nodes, Run: true}, set, false)
+		b.write(floodmark.ArtifactWritten{Artifact: ref, Call: w.Call, Nodes: w.Nodes, Run: true}, p, set, false)
 	}
 	return c.Whole
 }
