@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/report"
 )
 
 // Remedy returns what can be done about an answer that does not allow a call.
@@ -27,7 +28,7 @@ func personsRemedy(a floodmark.VerifierAnswered) string {
 
 // AnswerText returns an answer in words. What a gate says is quoted: it is data.
 func AnswerText(a floodmark.VerifierAnswered) string {
-	name := "the verifier " + floodmark.Visible(a.Verifier)
+	name := "the verifier " + report.Visible(a.Verifier)
 	switch {
 	case a.Failure != "" && a.Verdict == floodmark.Allow:
 		return name + " gave no answer (" + a.Text + "), and failMode lets the call pass then"
