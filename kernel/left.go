@@ -285,19 +285,9 @@ func (s *State) with(facts []floodmark.Fact) (*State, error) {
 func (st *step) together() (floodmark.ArtifactRef, bool) {
 	name := st.ev.Shared
 	if name == "" && st.ev.Point == hook.AfterToolCall { // told by a hook, which knows no gateway
-		name = st.s.metShared(callID(st.ev.Call))
+		name = st.s.Running.Shared(callID(st.ev.Call))
 	}
 	return floodmark.ArtifactRef{Kind: floodmark.ServerArtifact, Name: name}, name != "" && st.in.Artifacts != nil
-}
-
-// metShared returns the shared server of a call that a gateway matched.
-func (s *State) metShared(call floodmark.CallID) string {
-	for _, r := range s.Running {
-		if r.Call == call && r.Met != "" && r.Shared != "" {
-			return r.Shared
-		}
-	}
-	return ""
 }
 
 // givenBack adds what sessions gave to the shared server of this event, because that server may

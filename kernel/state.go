@@ -15,6 +15,7 @@ import (
 	"github.com/floodmark/floodmark/internal/rules/rounds"
 	"github.com/floodmark/floodmark/internal/text/language"
 	"github.com/floodmark/floodmark/kernel/artifact"
+	"github.com/floodmark/floodmark/kernel/recent"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -74,9 +75,9 @@ type State struct {
 	Refused []Refused `json:"refused,omitempty"`
 	// Running are the calls of servers' tools that were let through and have no result yet, and the
 	// calls that a gateway matched.
-	Running []Running `json:"running,omitempty"`
+	Running recent.Calls `json:"running,omitempty"`
 	// Let are the newest calls that were let through, for callers that ask again.
-	Let []Let `json:"let,omitempty"`
+	Let recent.Lets `json:"let,omitempty"`
 
 	Book approval.Book `json:"book"`
 
@@ -168,7 +169,7 @@ func (s *State) apply(f floodmark.Fact) error {
 		s.Book.Changed("", floodmark.Digest{})
 	case floodmark.RulesLoaded:
 		if s.Policy != f.Policy || s.Catalog != f.Catalog {
-			s.letNoMore()
+			s.Let.End()
 		}
 		s.Policy, s.Catalog = f.Policy, f.Catalog
 	case floodmark.ContextCleared:
@@ -184,7 +185,7 @@ func (s *State) apply(f floodmark.Fact) error {
 	case floodmark.ContentArrived:
 		return s.arrive(f)
 	case floodmark.CallFollowed:
-		s.follow(f)
+		s.Running.Match(f)
 	case floodmark.ModelAnswered:
 		s.answered(f)
 	case floodmark.ActionDecided:
@@ -229,7 +230,7 @@ func (s *State) applyBook(f floodmark.Fact) error {
 	case floodmark.TicketAnswered:
 		s.Book.Answer(f)
 		if f.Verdict == floodmark.Restrict {
-			s.letNoMore()
+			s.Let.End()
 		}
 	case floodmark.GrantGiven:
 		s.Book.Give(f)
@@ -238,13 +239,13 @@ func (s *State) applyBook(f floodmark.Fact) error {
 		s.Book.Use(f, floodmark.NodeID(s.Ledger.Len()))
 	case floodmark.GrantEnded:
 		s.Book.End(f.Ticket)
-		s.letNoMore()
+		s.Let.End()
 	case floodmark.PauseBegan:
 		s.endPause(f.Session)
 		s.Pauses = append(s.Pauses, f.Pause)
 	case floodmark.PauseEnded:
 		s.endPause(f.Session)
-		s.letNoMore()
+		s.Let.End()
 	default:
 		return fmt.Errorf("kernel: no rule for fact %T", f)
 	}
@@ -334,8 +335,8 @@ func (s *State) arrive(f floodmark.ContentArrived) error {
 		return fmt.Errorf("kernel: %w", err)
 	}
 	s.Came = s.InTurn
-	s.ranOut(src.Call)
-	s.letCame(f, src.Call)
+	s.Running.Result(src.Call)
+	s.Let.Result(f, src.Call)
 	s.Book.BoxEnded(f, src.Call)
 	now := s.Ledger.Effective(f.Node)
 	if now.Trust < min(was.Trust, floodmark.Local) {
@@ -376,16 +377,16 @@ func (s *State) decided(f floodmark.ActionDecided) {
 			s.Book.Ran(f.Action.Call, grantedBy(f.Decision))
 		}
 		if f.Decision.Verdict == floodmark.Allow && !waits(f.Decision) {
-			s.runs(f.Action)
-			s.lets(f.Action, f.Decision.Reach)
+			s.Running.Add(f.Action, s.Ledger.Mark())
+			s.Let.Add(f.Action, f.Decision.Reach, s.Ledger.Mark())
 			s.Book.Boxes(f.Action, f.Decision.Reach)
 			s.Move(f.Basis, s.Project)
 			if f.Basis != nil && f.Mark.Secrecy <= floodmark.Private {
 				s.Spelled += f.Basis.Tells << s.share()
 			}
 		} else {
-			s.stopped(f.Action)
-			s.letNot(f.Action)
+			s.Running.Forget(f.Action)
+			s.Let.Forget(f.Action)
 		}
 		r := Refused{Call: f.Action.Call, Tool: f.Action.Tool, Args: f.Action.ArgsDigest}
 		same := func(o Refused) bool { return o.Call == r.Call || o.Tool == r.Tool && o.Args == r.Args }
@@ -445,7 +446,7 @@ func (s *State) closeTurn() {
 	s.InTurn, s.Stopped = false, false
 	s.FirstRound()
 	s.Context, s.Proposed, s.Refused, s.Let = nil, nil, nil, nil
-	s.keepRunning(func(r Running) bool { return r.Met != "" })
+	s.Running.CloseTurn()
 	s.Book.CloseTurn()
 }
 

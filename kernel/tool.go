@@ -88,7 +88,7 @@ func (st *step) afterTool() {
 	c := st.ev.Call
 	st.burn(st.ev.Result.Text)
 	id := callID(c)
-	if st.ev.Gateway && st.s.hasMet(id) {
+	if st.ev.Gateway && st.s.Running.Matched(id) {
 		st.metResult() // the agent's own hook tells what it gave
 		return
 	}
