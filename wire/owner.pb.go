@@ -2331,7 +2331,9 @@ type EndorseRequest struct {
 	// Its digest, or at least the first 8 digits of it.
 	Digest string `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
 	// Instead of both: the list of Leftovers whose files were shown.
-	List          string `protobuf:"bytes,3,opt,name=list,proto3" json:"list,omitempty"`
+	List string `protobuf:"bytes,3,opt,name=list,proto3" json:"list,omitempty"`
+	// Only say what the session's mark would be; nothing is endorsed. Not for a list.
+	DryRun        bool `protobuf:"varint,4,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2387,14 +2389,21 @@ func (x *EndorseRequest) GetList() string {
 	return ""
 }
 
+func (x *EndorseRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
 // How an endorsement was taken.
 type EndorseResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// It is endorsed now.
+	// It is endorsed now, or would be.
 	Done bool `protobuf:"varint,1,opt,name=done,proto3" json:"done,omitempty"`
 	// What happened, for people.
 	Notice string `protobuf:"bytes,2,opt,name=notice,proto3" json:"notice,omitempty"`
-	// The session's mark after it.
+	// The session's mark after it, or what it would be.
 	Mark          *Label `protobuf:"bytes,3,opt,name=mark,proto3" json:"mark,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2998,7 +3007,9 @@ type WithdrawRequest struct {
 	// The session it was given in.
 	Session string `protobuf:"bytes,1,opt,name=session,proto3" json:"session,omitempty"`
 	// The content's digest, or at least the first 8 digits of it.
-	Digest        string `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
+	Digest string `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
+	// Only say what the session's mark would be; nothing is withdrawn. Not for files.
+	DryRun        bool `protobuf:"varint,3,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3047,14 +3058,21 @@ func (x *WithdrawRequest) GetDigest() string {
 	return ""
 }
 
+func (x *WithdrawRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
 // How a withdrawal was taken.
 type WithdrawResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// It is withdrawn now.
+	// It is withdrawn now, or would be.
 	Done bool `protobuf:"varint,1,opt,name=done,proto3" json:"done,omitempty"`
 	// What happened, for people.
 	Notice string `protobuf:"bytes,2,opt,name=notice,proto3" json:"notice,omitempty"`
-	// The session's mark after it.
+	// The session's mark after it, or what it would be.
 	Mark          *Label `protobuf:"bytes,3,opt,name=mark,proto3" json:"mark,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4677,11 +4695,12 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\x06beside\x18\v \x03(\tR\x06beside\"3\n" +
 	"\vUndoRefused\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x10\n" +
-	"\x03why\x18\x02 \x01(\tR\x03why\"V\n" +
+	"\x03why\x18\x02 \x01(\tR\x03why\"o\n" +
 	"\x0eEndorseRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x16\n" +
 	"\x06digest\x18\x02 \x01(\tR\x06digest\x12\x12\n" +
-	"\x04list\x18\x03 \x01(\tR\x04list\"f\n" +
+	"\x04list\x18\x03 \x01(\tR\x04list\x12\x17\n" +
+	"\adry_run\x18\x04 \x01(\bR\x06dryRun\"f\n" +
 	"\x0fEndorseResponse\x12\x12\n" +
 	"\x04done\x18\x01 \x01(\bR\x04done\x12\x16\n" +
 	"\x06notice\x18\x02 \x01(\tR\x06notice\x12'\n" +
@@ -4723,10 +4742,11 @@ const file_floodmark_v1_owner_proto_rawDesc = "" +
 	"\aremoved\x18\x01 \x01(\x03R\aremoved\x12\x12\n" +
 	"\x04left\x18\x02 \x01(\x03R\x04left\x12+\n" +
 	"\x05stays\x18\x03 \x03(\v2\x15.floodmark.v1.StayingR\x05stays\x12\x12\n" +
-	"\x04more\x18\x04 \x01(\x03R\x04more\"C\n" +
+	"\x04more\x18\x04 \x01(\x03R\x04more\"\\\n" +
 	"\x0fWithdrawRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x16\n" +
-	"\x06digest\x18\x02 \x01(\tR\x06digest\"g\n" +
+	"\x06digest\x18\x02 \x01(\tR\x06digest\x12\x17\n" +
+	"\adry_run\x18\x03 \x01(\bR\x06dryRun\"g\n" +
 	"\x10WithdrawResponse\x12\x12\n" +
 	"\x04done\x18\x01 \x01(\bR\x04done\x12\x16\n" +
 	"\x06notice\x18\x02 \x01(\tR\x06notice\x12'\n" +

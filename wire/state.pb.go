@@ -61,7 +61,12 @@ type Session struct {
 	// How many of them let a command run in a box.
 	Boxed int64 `protobuf:"varint,16,opt,name=boxed,proto3" json:"boxed,omitempty"`
 	// How many of those commands failed there.
-	BoxFailed     int64 `protobuf:"varint,17,opt,name=box_failed,json=boxFailed,proto3" json:"box_failed,omitempty"`
+	BoxFailed int64 `protobuf:"varint,17,opt,name=box_failed,json=boxFailed,proto3" json:"box_failed,omitempty"`
+	// The last call of a tool that was decided, only in a list of sessions.
+	Last *Decided `protobuf:"bytes,18,opt,name=last,proto3" json:"last,omitempty"`
+	// The last boxed commands that wanted something in vain, at most 3, oldest first, only
+	// in a list of sessions.
+	InVain        []*Decided `protobuf:"bytes,19,rep,name=in_vain,json=inVain,proto3" json:"in_vain,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -213,6 +218,20 @@ func (x *Session) GetBoxFailed() int64 {
 		return x.BoxFailed
 	}
 	return 0
+}
+
+func (x *Session) GetLast() *Decided {
+	if x != nil {
+		return x.Last
+	}
+	return nil
+}
+
+func (x *Session) GetInVain() []*Decided {
+	if x != nil {
+		return x.InVain
+	}
+	return nil
 }
 
 // One decision in its place.
@@ -738,7 +757,10 @@ type AskedCall struct {
 	// looked at.
 	More bool `protobuf:"varint,15,opt,name=more,proto3" json:"more,omitempty"`
 	// How many characters of the call are shown nowhere: they must not be approved.
-	Lost          int32 `protobuf:"varint,16,opt,name=lost,proto3" json:"lost,omitempty"`
+	Lost int32 `protobuf:"varint,16,opt,name=lost,proto3" json:"lost,omitempty"`
+	// What stands in the call word for word as others wrote it, at most 3, the least
+	// trusted first. It is no more than the card shows.
+	Quotes        []*Quote `protobuf:"bytes,17,rep,name=quotes,proto3" json:"quotes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -885,6 +907,107 @@ func (x *AskedCall) GetLost() int32 {
 	return 0
 }
 
+func (x *AskedCall) GetQuotes() []*Quote {
+	if x != nil {
+		return x.Quotes
+	}
+	return nil
+}
+
+// A value of a call that a source of little trust held. Those who wrote it are not known
+// to mean well: it is shown as theirs and never as advice.
+type Quote struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The words, on one line, without secrets and with hidden characters named; the middle
+	// of long ones is left out.
+	Words string `protobuf:"bytes,1,opt,name=words,proto3" json:"words,omitempty"`
+	// Where they stand, and who can write there, in plain words.
+	Of string `protobuf:"bytes,2,opt,name=of,proto3" json:"of,omitempty"`
+	// The argument of the call that has them, as a person names it.
+	Argument string `protobuf:"bytes,3,opt,name=argument,proto3" json:"argument,omitempty"`
+	// The trust of the place where they stand.
+	Trust string `protobuf:"bytes,4,opt,name=trust,proto3" json:"trust,omitempty"`
+	// The byte of the source at which they begin, from 1; 0 if they stand there in pieces,
+	// or in more than one place.
+	At int64 `protobuf:"varint,5,opt,name=at,proto3" json:"at,omitempty"`
+	// They stand there in pieces, not in one.
+	Pieced        bool `protobuf:"varint,6,opt,name=pieced,proto3" json:"pieced,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Quote) Reset() {
+	*x = Quote{}
+	mi := &file_floodmark_v1_state_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Quote) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Quote) ProtoMessage() {}
+
+func (x *Quote) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_state_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Quote.ProtoReflect.Descriptor instead.
+func (*Quote) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Quote) GetWords() string {
+	if x != nil {
+		return x.Words
+	}
+	return ""
+}
+
+func (x *Quote) GetOf() string {
+	if x != nil {
+		return x.Of
+	}
+	return ""
+}
+
+func (x *Quote) GetArgument() string {
+	if x != nil {
+		return x.Argument
+	}
+	return ""
+}
+
+func (x *Quote) GetTrust() string {
+	if x != nil {
+		return x.Trust
+	}
+	return ""
+}
+
+func (x *Quote) GetAt() int64 {
+	if x != nil {
+		return x.At
+	}
+	return 0
+}
+
+func (x *Quote) GetPieced() bool {
+	if x != nil {
+		return x.Pieced
+	}
+	return false
+}
+
 // One approval that a question offers. No grant is wider than what was shown.
 type Offer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -902,7 +1025,7 @@ type Offer struct {
 
 func (x *Offer) Reset() {
 	*x = Offer{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[6]
+	mi := &file_floodmark_v1_state_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -914,7 +1037,7 @@ func (x *Offer) String() string {
 func (*Offer) ProtoMessage() {}
 
 func (x *Offer) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[6]
+	mi := &file_floodmark_v1_state_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -927,7 +1050,7 @@ func (x *Offer) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Offer.ProtoReflect.Descriptor instead.
 func (*Offer) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{6}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *Offer) GetWords() string {
@@ -974,7 +1097,7 @@ type Pick struct {
 
 func (x *Pick) Reset() {
 	*x = Pick{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[7]
+	mi := &file_floodmark_v1_state_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -986,7 +1109,7 @@ func (x *Pick) String() string {
 func (*Pick) ProtoMessage() {}
 
 func (x *Pick) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[7]
+	mi := &file_floodmark_v1_state_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -999,7 +1122,7 @@ func (x *Pick) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pick.ProtoReflect.Descriptor instead.
 func (*Pick) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{7}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *Pick) GetArgument() string {
@@ -1040,7 +1163,7 @@ type Answered struct {
 
 func (x *Answered) Reset() {
 	*x = Answered{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[8]
+	mi := &file_floodmark_v1_state_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1052,7 +1175,7 @@ func (x *Answered) String() string {
 func (*Answered) ProtoMessage() {}
 
 func (x *Answered) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[8]
+	mi := &file_floodmark_v1_state_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1065,7 +1188,7 @@ func (x *Answered) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Answered.ProtoReflect.Descriptor instead.
 func (*Answered) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{8}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Answered) GetTicket() string {
@@ -1130,7 +1253,7 @@ type Grant struct {
 
 func (x *Grant) Reset() {
 	*x = Grant{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[9]
+	mi := &file_floodmark_v1_state_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1142,7 +1265,7 @@ func (x *Grant) String() string {
 func (*Grant) ProtoMessage() {}
 
 func (x *Grant) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[9]
+	mi := &file_floodmark_v1_state_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1155,7 +1278,7 @@ func (x *Grant) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Grant.ProtoReflect.Descriptor instead.
 func (*Grant) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{9}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Grant) GetTicket() string {
@@ -1257,7 +1380,7 @@ type Endorsement struct {
 
 func (x *Endorsement) Reset() {
 	*x = Endorsement{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[10]
+	mi := &file_floodmark_v1_state_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1269,7 +1392,7 @@ func (x *Endorsement) String() string {
 func (*Endorsement) ProtoMessage() {}
 
 func (x *Endorsement) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[10]
+	mi := &file_floodmark_v1_state_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1282,7 +1405,7 @@ func (x *Endorsement) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Endorsement.ProtoReflect.Descriptor instead.
 func (*Endorsement) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{10}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Endorsement) GetDigest() string {
@@ -1325,7 +1448,7 @@ type Incident struct {
 
 func (x *Incident) Reset() {
 	*x = Incident{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[11]
+	mi := &file_floodmark_v1_state_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1337,7 +1460,7 @@ func (x *Incident) String() string {
 func (*Incident) ProtoMessage() {}
 
 func (x *Incident) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[11]
+	mi := &file_floodmark_v1_state_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1350,7 +1473,7 @@ func (x *Incident) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Incident.ProtoReflect.Descriptor instead.
 func (*Incident) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{11}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Incident) GetKind() string {
@@ -1411,7 +1534,7 @@ type Entry struct {
 
 func (x *Entry) Reset() {
 	*x = Entry{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[12]
+	mi := &file_floodmark_v1_state_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1423,7 +1546,7 @@ func (x *Entry) String() string {
 func (*Entry) ProtoMessage() {}
 
 func (x *Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[12]
+	mi := &file_floodmark_v1_state_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1436,7 +1559,7 @@ func (x *Entry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Entry.ProtoReflect.Descriptor instead.
 func (*Entry) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{12}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Entry) GetSession() string {
@@ -1511,7 +1634,7 @@ type Tombstone struct {
 
 func (x *Tombstone) Reset() {
 	*x = Tombstone{}
-	mi := &file_floodmark_v1_state_proto_msgTypes[13]
+	mi := &file_floodmark_v1_state_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1523,7 +1646,7 @@ func (x *Tombstone) String() string {
 func (*Tombstone) ProtoMessage() {}
 
 func (x *Tombstone) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_state_proto_msgTypes[13]
+	mi := &file_floodmark_v1_state_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1536,7 +1659,7 @@ func (x *Tombstone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tombstone.ProtoReflect.Descriptor instead.
 func (*Tombstone) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{13}
+	return file_floodmark_v1_state_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *Tombstone) GetSession() string {
@@ -1592,7 +1715,7 @@ var File_floodmark_v1_state_proto protoreflect.FileDescriptor
 
 const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\n" +
-	"\x18floodmark/v1/state.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/words.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf7\x03\n" +
+	"\x18floodmark/v1/state.proto\x12\ffloodmark.v1\x1a\x18floodmark/v1/words.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xd2\x04\n" +
 	"\aSession\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
 	"\x05agent\x18\x02 \x01(\tR\x05agent\x12\x18\n" +
@@ -1612,7 +1735,9 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\x05asked\x18\x0f \x01(\x03R\x05asked\x12\x14\n" +
 	"\x05boxed\x18\x10 \x01(\x03R\x05boxed\x12\x1d\n" +
 	"\n" +
-	"box_failed\x18\x11 \x01(\x03R\tboxFailed\"\x8e\x02\n" +
+	"box_failed\x18\x11 \x01(\x03R\tboxFailed\x12)\n" +
+	"\x04last\x18\x12 \x01(\v2\x15.floodmark.v1.DecidedR\x04last\x12.\n" +
+	"\ain_vain\x18\x13 \x03(\v2\x15.floodmark.v1.DecidedR\x06inVain\"\x8e\x02\n" +
 	"\aDecided\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
 	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12,\n" +
@@ -1656,7 +1781,7 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	" \x01(\tR\n" +
 	"approvedBy\x12\x12\n" +
 	"\x04seen\x18\v \x01(\tR\x04seen\x12\x12\n" +
-	"\x04over\x18\f \x01(\bR\x04over\"\xdd\x03\n" +
+	"\x04over\x18\f \x01(\bR\x04over\"\x8a\x04\n" +
 	"\tAskedCall\x12,\n" +
 	"\x06action\x18\x01 \x01(\v2\x14.floodmark.v1.ActionR\x06action\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\tR\x04line\x12.\n" +
@@ -1674,7 +1799,15 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\x04what\x18\r \x01(\tR\x04what\x12\x10\n" +
 	"\x03why\x18\x0e \x01(\tR\x03why\x12\x12\n" +
 	"\x04more\x18\x0f \x01(\bR\x04more\x12\x12\n" +
-	"\x04lost\x18\x10 \x01(\x05R\x04lost\"g\n" +
+	"\x04lost\x18\x10 \x01(\x05R\x04lost\x12+\n" +
+	"\x06quotes\x18\x11 \x03(\v2\x13.floodmark.v1.QuoteR\x06quotes\"\x87\x01\n" +
+	"\x05Quote\x12\x14\n" +
+	"\x05words\x18\x01 \x01(\tR\x05words\x12\x0e\n" +
+	"\x02of\x18\x02 \x01(\tR\x02of\x12\x1a\n" +
+	"\bargument\x18\x03 \x01(\tR\bargument\x12\x14\n" +
+	"\x05trust\x18\x04 \x01(\tR\x05trust\x12\x0e\n" +
+	"\x02at\x18\x05 \x01(\x03R\x02at\x12\x16\n" +
+	"\x06pieced\x18\x06 \x01(\bR\x06pieced\"g\n" +
 	"\x05Offer\x12\x14\n" +
 	"\x05words\x18\x01 \x01(\tR\x05words\x12\x14\n" +
 	"\x05scope\x18\x02 \x01(\tR\x05scope\x12\x18\n" +
@@ -1743,7 +1876,7 @@ func file_floodmark_v1_state_proto_rawDescGZIP() []byte {
 	return file_floodmark_v1_state_proto_rawDescData
 }
 
-var file_floodmark_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 14)
+var file_floodmark_v1_state_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_floodmark_v1_state_proto_goTypes = []any{
 	(*Session)(nil),               // 0: floodmark.v1.Session
 	(*Decided)(nil),               // 1: floodmark.v1.Decided
@@ -1751,52 +1884,56 @@ var file_floodmark_v1_state_proto_goTypes = []any{
 	(*Explanation)(nil),           // 3: floodmark.v1.Explanation
 	(*Question)(nil),              // 4: floodmark.v1.Question
 	(*AskedCall)(nil),             // 5: floodmark.v1.AskedCall
-	(*Offer)(nil),                 // 6: floodmark.v1.Offer
-	(*Pick)(nil),                  // 7: floodmark.v1.Pick
-	(*Answered)(nil),              // 8: floodmark.v1.Answered
-	(*Grant)(nil),                 // 9: floodmark.v1.Grant
-	(*Endorsement)(nil),           // 10: floodmark.v1.Endorsement
-	(*Incident)(nil),              // 11: floodmark.v1.Incident
-	(*Entry)(nil),                 // 12: floodmark.v1.Entry
-	(*Tombstone)(nil),             // 13: floodmark.v1.Tombstone
-	(*Label)(nil),                 // 14: floodmark.v1.Label
-	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
-	(*Action)(nil),                // 16: floodmark.v1.Action
-	(*Decision)(nil),              // 17: floodmark.v1.Decision
-	(*Source)(nil),                // 18: floodmark.v1.Source
-	(*ToolRef)(nil),               // 19: floodmark.v1.ToolRef
+	(*Quote)(nil),                 // 6: floodmark.v1.Quote
+	(*Offer)(nil),                 // 7: floodmark.v1.Offer
+	(*Pick)(nil),                  // 8: floodmark.v1.Pick
+	(*Answered)(nil),              // 9: floodmark.v1.Answered
+	(*Grant)(nil),                 // 10: floodmark.v1.Grant
+	(*Endorsement)(nil),           // 11: floodmark.v1.Endorsement
+	(*Incident)(nil),              // 12: floodmark.v1.Incident
+	(*Entry)(nil),                 // 13: floodmark.v1.Entry
+	(*Tombstone)(nil),             // 14: floodmark.v1.Tombstone
+	(*Label)(nil),                 // 15: floodmark.v1.Label
+	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
+	(*Action)(nil),                // 17: floodmark.v1.Action
+	(*Decision)(nil),              // 18: floodmark.v1.Decision
+	(*Source)(nil),                // 19: floodmark.v1.Source
+	(*ToolRef)(nil),               // 20: floodmark.v1.ToolRef
 }
 var file_floodmark_v1_state_proto_depIdxs = []int32{
-	14, // 0: floodmark.v1.Session.mark:type_name -> floodmark.v1.Label
-	15, // 1: floodmark.v1.Session.opened:type_name -> google.protobuf.Timestamp
-	15, // 2: floodmark.v1.Session.written:type_name -> google.protobuf.Timestamp
-	15, // 3: floodmark.v1.Decided.at:type_name -> google.protobuf.Timestamp
-	16, // 4: floodmark.v1.Decided.action:type_name -> floodmark.v1.Action
-	14, // 5: floodmark.v1.Decided.mark:type_name -> floodmark.v1.Label
-	17, // 6: floodmark.v1.Decided.decision:type_name -> floodmark.v1.Decision
-	2,  // 7: floodmark.v1.Decided.box:type_name -> floodmark.v1.BoxRun
-	15, // 8: floodmark.v1.Explanation.at:type_name -> google.protobuf.Timestamp
-	2,  // 9: floodmark.v1.Explanation.box:type_name -> floodmark.v1.BoxRun
-	15, // 10: floodmark.v1.Question.asked:type_name -> google.protobuf.Timestamp
-	15, // 11: floodmark.v1.Question.expires:type_name -> google.protobuf.Timestamp
-	5,  // 12: floodmark.v1.Question.calls:type_name -> floodmark.v1.AskedCall
-	15, // 13: floodmark.v1.Question.held:type_name -> google.protobuf.Timestamp
-	16, // 14: floodmark.v1.AskedCall.action:type_name -> floodmark.v1.Action
-	18, // 15: floodmark.v1.AskedCall.sources:type_name -> floodmark.v1.Source
-	14, // 16: floodmark.v1.AskedCall.mark:type_name -> floodmark.v1.Label
-	6,  // 17: floodmark.v1.AskedCall.offers:type_name -> floodmark.v1.Offer
-	7,  // 18: floodmark.v1.AskedCall.pick:type_name -> floodmark.v1.Pick
-	19, // 19: floodmark.v1.Grant.tool:type_name -> floodmark.v1.ToolRef
-	14, // 20: floodmark.v1.Grant.mark:type_name -> floodmark.v1.Label
-	15, // 21: floodmark.v1.Grant.until:type_name -> google.protobuf.Timestamp
-	19, // 22: floodmark.v1.Incident.tool:type_name -> floodmark.v1.ToolRef
-	15, // 23: floodmark.v1.Incident.at:type_name -> google.protobuf.Timestamp
-	14, // 24: floodmark.v1.Tombstone.mark:type_name -> floodmark.v1.Label
-	25, // [25:25] is the sub-list for method output_type
-	25, // [25:25] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	15, // 0: floodmark.v1.Session.mark:type_name -> floodmark.v1.Label
+	16, // 1: floodmark.v1.Session.opened:type_name -> google.protobuf.Timestamp
+	16, // 2: floodmark.v1.Session.written:type_name -> google.protobuf.Timestamp
+	1,  // 3: floodmark.v1.Session.last:type_name -> floodmark.v1.Decided
+	1,  // 4: floodmark.v1.Session.in_vain:type_name -> floodmark.v1.Decided
+	16, // 5: floodmark.v1.Decided.at:type_name -> google.protobuf.Timestamp
+	17, // 6: floodmark.v1.Decided.action:type_name -> floodmark.v1.Action
+	15, // 7: floodmark.v1.Decided.mark:type_name -> floodmark.v1.Label
+	18, // 8: floodmark.v1.Decided.decision:type_name -> floodmark.v1.Decision
+	2,  // 9: floodmark.v1.Decided.box:type_name -> floodmark.v1.BoxRun
+	16, // 10: floodmark.v1.Explanation.at:type_name -> google.protobuf.Timestamp
+	2,  // 11: floodmark.v1.Explanation.box:type_name -> floodmark.v1.BoxRun
+	16, // 12: floodmark.v1.Question.asked:type_name -> google.protobuf.Timestamp
+	16, // 13: floodmark.v1.Question.expires:type_name -> google.protobuf.Timestamp
+	5,  // 14: floodmark.v1.Question.calls:type_name -> floodmark.v1.AskedCall
+	16, // 15: floodmark.v1.Question.held:type_name -> google.protobuf.Timestamp
+	17, // 16: floodmark.v1.AskedCall.action:type_name -> floodmark.v1.Action
+	19, // 17: floodmark.v1.AskedCall.sources:type_name -> floodmark.v1.Source
+	15, // 18: floodmark.v1.AskedCall.mark:type_name -> floodmark.v1.Label
+	7,  // 19: floodmark.v1.AskedCall.offers:type_name -> floodmark.v1.Offer
+	8,  // 20: floodmark.v1.AskedCall.pick:type_name -> floodmark.v1.Pick
+	6,  // 21: floodmark.v1.AskedCall.quotes:type_name -> floodmark.v1.Quote
+	20, // 22: floodmark.v1.Grant.tool:type_name -> floodmark.v1.ToolRef
+	15, // 23: floodmark.v1.Grant.mark:type_name -> floodmark.v1.Label
+	16, // 24: floodmark.v1.Grant.until:type_name -> google.protobuf.Timestamp
+	20, // 25: floodmark.v1.Incident.tool:type_name -> floodmark.v1.ToolRef
+	16, // 26: floodmark.v1.Incident.at:type_name -> google.protobuf.Timestamp
+	15, // 27: floodmark.v1.Tombstone.mark:type_name -> floodmark.v1.Label
+	28, // [28:28] is the sub-list for method output_type
+	28, // [28:28] is the sub-list for method input_type
+	28, // [28:28] is the sub-list for extension type_name
+	28, // [28:28] is the sub-list for extension extendee
+	0,  // [0:28] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_state_proto_init() }
@@ -1811,7 +1948,7 @@ func file_floodmark_v1_state_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_floodmark_v1_state_proto_rawDesc), len(file_floodmark_v1_state_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   14,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

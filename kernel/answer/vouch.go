@@ -11,12 +11,13 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/internal/text/meaning"
 	"github.com/floodmark/floodmark/policy"
+	"github.com/floodmark/floodmark/provenance"
 )
 
 // endorse lets the owner vouch for one content. It raises trust to Local at
 // most and never makes a value owner-stated.
 func (d *desk) endorse(cmd approval.Command) {
-	src, notice := d.contentOf(cmd.Digest)
+	src, notice := contentOf(d.Contents, cmd.Digest)
 	if notice != "" {
 		d.out.Notice = notice
 		return
@@ -27,9 +28,9 @@ func (d *desk) endorse(cmd approval.Command) {
 }
 
 // contentOf finds the one content whose digest begins with digits, or says why there is none.
-func (d *desk) contentOf(digits string) (src floodmark.Source, notice string) {
+func contentOf(contents []floodmark.Source, digits string) (src floodmark.Source, notice string) {
 	var found []floodmark.Source
-	for _, src := range d.Contents {
+	for _, src := range contents {
 		same := func(f floodmark.Source) bool { return f.Digest == src.Digest }
 		if !src.Digest.IsZero() && strings.HasPrefix(src.Digest.String(), digits) && !slices.ContainsFunc(found, same) {
 			found = append(found, src)
@@ -45,15 +46,48 @@ func (d *desk) contentOf(digits string) (src floodmark.Source, notice string) {
 }
 
 func (d *desk) withdraw(cmd approval.Command) {
-	for _, e := range d.Ledger.Endorsements() {
-		if strings.HasPrefix(e.Digest.String(), cmd.Digest) {
-			d.keep(floodmark.Withdrawn{Digest: e.Digest, By: cmd.By})
-			d.say(e.Digest, floodmark.Untrusted, cmd.By)
-			d.out.Notice = "Withdrawn: " + e.Digest.Short() + "."
-			return
+	digest, notice := vouchedFor(d.Ledger, cmd.Digest)
+	if notice != "" {
+		d.out.Notice = notice
+		return
+	}
+	d.keep(floodmark.Withdrawn{Digest: digest, By: cmd.By})
+	d.say(digest, floodmark.Untrusted, cmd.By)
+	d.out.Notice = "Withdrawn: " + digest.Short() + "."
+}
+
+// vouchedFor finds the content that was endorsed and whose digest begins with digits, or says why
+// there is none.
+func vouchedFor(l *provenance.Ledger, digits string) (d floodmark.Digest, notice string) {
+	for _, e := range l.Endorsements() {
+		if strings.HasPrefix(e.Digest.String(), digits) {
+			return e.Digest, ""
 		}
 	}
-	d.out.Notice = "Nothing with that digest was endorsed."
+	return floodmark.Digest{}, "Nothing with that digest was endorsed."
+}
+
+// Foresee does to a state what a command would do that endorses or withdraws content, and says why
+// it would do nothing. Nothing is written, so the state must be one that nobody else reads.
+func Foresee(l *provenance.Ledger, offered []floodmark.Source, cmd approval.Command) (done bool, notice string) {
+	switch cmd.Verb {
+	case approval.Endorse:
+		src, notice := contentOf(append(slices.Collect(l.Sources()), offered...), cmd.Digest)
+		if notice != "" {
+			return false, notice
+		}
+		l.Endorse(floodmark.Endorsed{Digest: src.Digest, Trust: floodmark.Local, By: cmd.By})
+		return true, ""
+	case approval.Withdraw:
+		digest, notice := vouchedFor(l, cmd.Digest)
+		if notice != "" {
+			return false, notice
+		}
+		l.Withdraw(digest)
+		return true, ""
+	default:
+		return false, "Only what is endorsed or withdrawn can be foreseen."
+	}
 }
 
 // Anyone who can write into a conversation could write «.endorse» there. So the command only asks
@@ -70,7 +104,7 @@ func (d *desk) vouchInChat(cmd approval.Command) {
 		d.vouchByCode(cmd)
 		return
 	}
-	src, notice := d.contentOf(cmd.Digest)
+	src, notice := contentOf(d.Contents, cmd.Digest)
 	if d.out.Notice = notice; notice != "" {
 		return
 	}
@@ -146,7 +180,7 @@ func (d *desk) vouchQuestion(src floodmark.Source, shown floodmark.Shown) approv
 
 // vouchAgain returns the question again after the monitor was restarted.
 func (d *desk) vouchAgain(shown floodmark.Shown) (approval.Question, error) {
-	src, notice := d.contentOf(shown.Vouch.String())
+	src, notice := contentOf(d.Contents, shown.Vouch.String())
 	if notice != "" {
 		return approval.Question{}, errors.New("the content it is about is not there any more")
 	}

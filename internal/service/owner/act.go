@@ -15,6 +15,7 @@ import (
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/internal/service/httpapi"
 	"github.com/floodmark/floodmark/journal"
+	"github.com/floodmark/floodmark/kernel/answer"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -52,6 +53,9 @@ func (d *Desk) open(ctx context.Context, who httpapi.Identity, t *tale) []*wire.
 			continue
 		}
 		q := &wire.Question{Ticket: string(o.ID), Session: string(t.session.ID), Agent: t.state.Agent, Expires: timestamppb.New(o.Expires)}
+		if at, ok := t.asked.since[o.ID]; ok {
+			q.Asked = timestamppb.New(at)
+		}
 		q.Two, q.ApprovedBy, q.Seen = o.Two(), o.First, o.Seen()
 		q.Over = o.Turn > 0 && (o.Turn < t.state.Turn || !t.state.InTurn)
 		if o.Held.After(d.Now()) {
@@ -90,6 +94,9 @@ func fill(call *wire.AskedCall, q approval.Question) {
 	call.What, call.Why, call.More, call.Lost = b.What.String(), b.Why.String(), b.More, int32(min(b.Lost, 1<<30))
 	if q.Pick != nil {
 		call.Pick = &wire.Pick{Argument: strings.Join(append([]string{q.Pick.Argument}, q.Pick.Others...), ", "), Among: q.Pick.Among, Words: q.Pick.Words}
+	}
+	for _, one := range q.Quoted() {
+		call.Quotes = append(call.Quotes, &wire.Quote{Words: one.Words, Of: one.Of, Argument: one.Argument, Trust: one.Trust.String(), At: int64(one.At), Pieced: one.Pieced})
 	}
 	for _, src := range q.Sources {
 		call.Sources = append(call.Sources, wire.FromSource(src))
@@ -203,54 +210,77 @@ func (d *Desk) guessed(ctx context.Context, who httpapi.Identity, cmd approval.C
 // Endorse implements [httpapi.Owner].
 func (d *Desk) Endorse(ctx context.Context, who httpapi.Identity, r *wire.EndorseRequest) (*wire.EndorseResponse, error) {
 	if r.GetList() != "" {
+		if r.GetDryRun() {
+			return nil, fmt.Errorf("%w: dry_run: not for a list", httpapi.ErrInvalid)
+		}
 		return d.endorseFiles(ctx, who, r.GetList())
 	}
-	did, mark, err := d.vouch(ctx, who, r.GetSession(), r.GetDigest(), approval.Endorse)
-	if err != nil {
-		return nil, err
-	}
-	done := slices.ContainsFunc(did.Facts, func(f floodmark.Fact) bool { _, ok := f.(floodmark.Endorsed); return ok })
-	return &wire.EndorseResponse{Done: done, Notice: did.Notice, Mark: mark}, nil
+	done, notice, mark, err := d.vouch(ctx, who, r, approval.Endorse)
+	return &wire.EndorseResponse{Done: done, Notice: notice, Mark: mark}, err
 }
 
 // Withdraw implements [httpapi.Owner].
 func (d *Desk) Withdraw(ctx context.Context, who httpapi.Identity, r *wire.WithdrawRequest) (*wire.WithdrawResponse, error) {
 	if r.GetSession() == string(monitor.Files) {
+		if r.GetDryRun() {
+			return nil, fmt.Errorf("%w: dry_run: not for files", httpapi.ErrInvalid)
+		}
 		return d.withdrawFile(ctx, who, r.GetDigest())
 	}
-	did, mark, err := d.vouch(ctx, who, r.GetSession(), r.GetDigest(), approval.Withdraw)
-	if err != nil {
-		return nil, err
-	}
-	done := slices.ContainsFunc(did.Facts, func(f floodmark.Fact) bool { _, ok := f.(floodmark.Withdrawn); return ok })
-	return &wire.WithdrawResponse{Done: done, Notice: did.Notice, Mark: mark}, nil
+	done, notice, mark, err := d.vouch(ctx, who, r, approval.Withdraw)
+	return &wire.WithdrawResponse{Done: done, Notice: notice, Mark: mark}, err
 }
 
-func (d *Desk) vouch(ctx context.Context, who httpapi.Identity, session, digest string, verb approval.Verb) (monitor.Answered, *wire.Label, error) {
+// A vouching names content of a session.
+type vouching interface {
+	GetSession() string
+	GetDigest() string
+	GetDryRun() bool
+}
+
+// vouch endorses content or withdraws that. With a dry run it only says what would become of the
+// mark.
+func (d *Desk) vouch(ctx context.Context, who httpapi.Identity, r vouching, verb approval.Verb) (done bool, notice string, _ *wire.Label, _ error) {
 	if who.Channel == httpapi.OwnerSocket && !httpapi.Terminal(ctx, who) {
-		return monitor.Answered{}, nil, fmt.Errorf("%w: only a person at a terminal can do this; a script cannot trust content", httpapi.ErrInvalid)
+		return false, "", nil, fmt.Errorf("%w: only a person at a terminal can do this; a script cannot trust content", httpapi.ErrInvalid)
 	}
-	s, err := d.named(ctx, who.Tenant, session)
+	s, err := d.named(ctx, who.Tenant, r.GetSession())
+	digest := r.GetDigest()
 	if err == nil {
 		digest, err = d.source(ctx, s, digest)
 	}
 	if err != nil {
-		return monitor.Answered{}, nil, err
+		return false, "", nil, err
 	}
 	cmd, err := approval.ParseCommand(string(verb) + " " + digest)
 	if err != nil {
-		return monitor.Answered{}, nil, fmt.Errorf("%w: source: give its number, or at least the first %d digits of its digest; «floodmark journal show» lists them", httpapi.ErrInvalid, approval.MinDigestDigits)
+		return false, "", nil, fmt.Errorf("%w: source: give its number, or at least the first %d digits of its digest; «floodmark journal show» lists them", httpapi.ErrInvalid, approval.MinDigestDigits)
+	}
+	if r.GetDryRun() {
+		t, err := d.tell(ctx, s, nil, nil)
+		if err != nil {
+			return false, "", nil, err
+		}
+		done, notice = answer.Foresee(&t.state.Ledger, t.state.Offered, cmd)
+		return done, notice, wire.FromLabel(t.state.Mark()), nil
 	}
 	cmd.By, cmd.Channel = who.Name, who.Channel
 	did, err := d.Monitor.Answer(monitor.AsMember(ctx, who.Groups...), s, cmd)
 	if err != nil {
-		return monitor.Answered{}, nil, err
+		return false, "", nil, err
 	}
 	v, err := d.Monitor.View(ctx, s)
 	if err != nil {
-		return monitor.Answered{}, nil, err
+		return false, "", nil, err
 	}
-	return did, wire.FromLabel(v.State.Mark()), nil
+	done = slices.ContainsFunc(did.Facts, func(f floodmark.Fact) bool {
+		switch f.(type) {
+		case floodmark.Endorsed, floodmark.Withdrawn:
+			return true
+		}
+		return false
+	})
+	return done, did.Notice, wire.FromLabel(v.State.Mark()), nil
 }
 
 // grantNamed returns the session and ticket of the approval that a request names. Without a

@@ -23,6 +23,7 @@ type askedCalls struct {
 	words wording
 	now   time.Time
 	calls []askedCall
+	since map[floodmark.TicketID]time.Time // when questions were opened
 }
 
 // A wording puts a call into words, as [monitor.Monitor.Words] does.
@@ -36,7 +37,9 @@ type askedCall struct {
 	question approval.Question
 }
 
-func (d *Desk) newAsked() askedCalls { return askedCalls{words: d.Monitor.Words, now: d.Now()} }
+func (d *Desk) newAsked() askedCalls {
+	return askedCalls{words: d.Monitor.Words, now: d.Now(), since: map[floodmark.TicketID]time.Time{}}
+}
 
 // ask puts a call of a question into words, from the state before the question. A call for which
 // that fails is listed without words.

@@ -3,12 +3,11 @@ package owner
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/text/meaning"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
@@ -47,12 +46,29 @@ func (t *tale) boxEnded(f floodmark.ContentArrived) {
 	}
 }
 
+// maxInVain is how many boxed commands a list shows of each session.
+const maxInVain = 3
+
+// latest adds to a session what it did last.
+func (t *tale) latest(s *wire.Session) *wire.Session {
+	for _, one := range slices.Backward(t.decisions) {
+		if s.Last == nil && one.fact.Action.Kind == floodmark.CallTool {
+			s.Last = decided(t.session, one)
+		}
+		if one.box != nil && len(one.box.Wanted)+len(one.box.NotKept) > 0 && len(s.InVain) < maxInVain {
+			s.InVain = append(s.InVain, decided(t.session, one))
+		}
+	}
+	slices.Reverse(s.InVain)
+	return s
+}
+
 // boxRun describes a command in a box, and how it ended. It returns nil for any other decision.
 func boxRun(t told) *wire.BoxRun {
 	if !inBox(t.fact) {
 		return nil
 	}
-	b := &wire.BoxRun{Command: commandOf(t.fact.Action), Line: boxLine(t.box)}
+	b := &wire.BoxRun{Command: commandOf(t.fact.Action), Line: meaning.BoxEnd(t.box)}
 	if f := t.box; f != nil {
 		b.End, b.Failed, b.Exit, b.Wanted, b.NotKept = string(f.BoxEnd), f.BoxFailed, int32(min(f.BoxExit, 1<<16)), f.Wanted, f.NotKept
 	}
@@ -67,34 +83,6 @@ func commandOf(a floodmark.Action) string {
 		}
 	}
 	return ""
-}
-
-// boxLine returns a line on how a command ended in its box.
-func boxLine(f *floodmark.ContentArrived) string {
-	const signalled = 128 // a shell's exit code for a signal is this plus its number
-	switch {
-	case f == nil:
-		return "no result yet"
-	case f.BoxEnd == floodmark.BoxRunsOn:
-		return "it runs on in the background"
-	case f.BoxEnd == floodmark.BoxRefused:
-		return "no box could be made, so nothing ran"
-	case f.BoxEnd != floodmark.BoxEnded && f.BoxFailed:
-		return "it failed"
-	case f.BoxEnd != floodmark.BoxEnded:
-		return "how it ended is not known"
-	}
-	line := fmt.Sprintf("exit code %d", f.BoxExit)
-	if f.BoxExit > signalled {
-		line += fmt.Sprintf(" (signal %d)", f.BoxExit-signalled)
-	}
-	if len(f.Wanted) > 0 {
-		line += "; no network: it wanted " + strings.Join(f.Wanted, ", ")
-	}
-	if len(f.NotKept) > 0 {
-		line += "; not kept: " + strings.Join(f.NotKept, ", ")
-	}
-	return line
 }
 
 // boxOver fills in the event for a result from a box. It returns false for any other result.

@@ -61,7 +61,7 @@ func (d *Desk) Sessions(ctx context.Context, who httpapi.Identity, r *wire.Sessi
 			out.More = true
 			break
 		}
-		out.Sessions = append(out.Sessions, t.summary(d.Now()))
+		out.Sessions = append(out.Sessions, t.latest(t.summary(d.Now())))
 	}
 	return out, nil
 }
@@ -181,7 +181,11 @@ func (d *Desk) Graph(ctx context.Context, who httpapi.Identity, r *wire.GraphReq
 	if err != nil {
 		return nil, err
 	}
-	return draw(g, r.GetFormat())
+	media, data, err := g.In(r.GetFormat())
+	if errors.Is(err, graph.ErrForm) {
+		err = fmt.Errorf("%w: %w", httpapi.ErrInvalid, err)
+	}
+	return &wire.GraphResponse{MediaType: media, Data: data}, err
 }
 
 // Grants implements [httpapi.Owner].

@@ -141,6 +141,9 @@ func (t *tale) take(e journal.Entry, explain explains, see sees) error {
 	case floodmark.SessionClosed:
 		t.closed = true
 	case floodmark.TicketOpened:
+		if t.asked.since != nil { // of a copy nothing is asked here
+			t.asked.since[f.Ticket] = e.Time()
+		}
 		for _, shown := range f.Shown {
 			t.ask(f.Ticket, f.Expires, f.CodeMAC, shown)
 		}
