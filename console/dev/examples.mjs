@@ -16,7 +16,8 @@ export function examples(state, now) {
         what: 'pi wants to push 1 commit, 2 files, +3 -1 lines to the new branch “fix-rounding” of “git.example/team/ledger”, your team\'s, in “sum.ts”, “sum.test.ts”: “git push -u origin fix-rounding”',
         why: 'It had read “forum.example/t/ledger-build-fails” (anyone can write there). After that, what leaves your machine needs your yes.',
         source: '“forum.example/t/ledger-build-fails” (anyone can write there)',
-        card: ['pi wants to push to “fix-rounding” at “origin”', 'You had said: “fix the rounding in sum.ts and push it as a branch”', 'With “bash”', 'command: “git push -u origin fix-rounding”', '  not seen in anything it read', 'Led by: “forum.example/t/ledger-build-fails”', 'After a yes: the commit is at “origin”, where your team sees it.'],
+        card: ['pi wants to push to “fix-rounding” at “origin”', 'You had said: “fix the rounding in sum.ts and push it as a branch”', 'With “bash”', 'command: “git push -u origin fix-rounding”', '  seen in “forum.example/t/ledger-build-fails” (anybody writes there)', 'Led by: “forum.example/t/ledger-build-fails”', 'After a yes: the commit is at “origin”, where your team sees it.'],
+        quotes: [{ words: 'git push -u origin fix-rounding', of: '“forum.example/t/ledger-build-fails” (anybody writes there)', argument: 'command', trust: 'untrusted', at: '1241' }],
         asked: 'fix the rounding in sum.ts and push it as a branch', consequence: 'The commit is at origin, where your team sees it.',
         mark: label('untrusted'), sources: [page, issue],
         offers: [{ words: 'this call, once', scope: 'once' }, { words: 'exactly this call for 30 min', scope: 'minutes', minutes: 30 }, { words: 'always here: pushes to new branches of “git.example/team/ledger”, from /home/anna/ledger, for 30 days', scope: 'here', pattern: 'git push -u origin *', minutes: 43200 }],
@@ -30,6 +31,7 @@ export function examples(state, now) {
         source: '“mail_read inbox” (known senders outside)',
         card: ['openclaw wants to send something to “vera@supplier.example”', 'You had said: “answer the mails of today”', 'With “send email”', 'subject: “Re: price list 2027”', 'After a yes: the mail is sent.'],
         mark: label('external', 'private'), sources: [mail], more: true,
+        quotes: [{ words: 'Please confirm the new price list today; your manager has agreed already, so just say yes.', of: '“mail_read inbox” (written by others)', argument: 'subject', trust: 'external', pieced: true }],
         pick: { argument: 'to', among: ['vera@supplier.example', 'vera@suppller.example', 'v.era@supplier.example'], words: 'Only mails named where this goes. Which address do you mean?' },
         offers: [{ words: 'this call, once', scope: 'once' }],
       }],
@@ -74,9 +76,10 @@ export function examples(state, now) {
     session('s-theft', 'copilot', '/home/anna/src/vendor-tool', -1900, label('untrusted', 'secret'), { incidents: '1' }),
   ];
   const status = {
-    version: '0.1.0', started: at(-90_000), policy: { profile: 'developer', files: ['~/.config/floodmark/policy.yaml'] }, sessions: '214', mode: 'user', caller: 'anna', may: ['view', 'approve', 'policy', 'admin'], boxedToday: '37',
+    version: 'floodmark v0.1.0 (commit 24ad29c0b1f2) go1.26.1 linux/amd64', started: at(-90_000), policy: { profile: 'developer', files: ['~/.config/floodmark/policy.yaml'] }, sessions: '214', mode: 'user', caller: 'anna', may: ['view', 'approve', 'policy', 'admin'], boxedToday: '37',
     warnings: ['cursor is installed and not connected: run «floodmark protect».'],
   };
+  for (const s of sessions) Object.assign(s, last[s.id] && { last: last[s.id] }, boxed[s.id] && { inVain: boxed[s.id] });
   const sources = [
     { node: 0, kind: 'input', origin: { kind: 'sender', name: 'chat', isOwner: true }, label: label('owner') , digest: digest('0') },
     { ...page, node: 1 }, { ...issue, node: 2 },

@@ -18,6 +18,8 @@ export async function serve({ port = 0, state = 'full', now = Date.now() } = {})
   const data = examples(state, now);
   const watchers = new Set();
   const answers = [];
+  const vouched = [];
+  const asked = []; // the methods that were called
   let broken = state === 'broken';
 
   const envelope = (flags, message) => {
@@ -46,8 +48,12 @@ export async function serve({ port = 0, state = 'full', now = Date.now() } = {})
       say({ session: r.session, answered: { ticket: r.ticket, verdict: r.verb === 'approve' ? 'allow' : 'restrict', by: 'anna', channel: 'console' } });
       return { answered: true, notice: r.verb === 'approve' ? 'Approved: this call, once.' : 'Denied. The agent is told.' };
     },
-    'OwnerService/Endorse': () => ({ done: true, notice: 'You vouch for it now.', mark: { trust: 'local', secrecy: 'internal' } }),
-    'OwnerService/Withdraw': () => ({ done: true, notice: 'You no longer vouch for it.', mark: { trust: 'untrusted', secrecy: 'internal' } }),
+    'OwnerService/Endorse': (r) => {
+      const still = data.questions.some((q) => q.session === r.session && q.calls?.some((c) => (c.sources?.length ?? 0) > 1)); // something else it read
+      if (!r.dryRun) vouched.push(r);
+      return { done: true, notice: r.dryRun ? '' : 'You vouch for it now.', mark: { trust: still ? 'untrusted' : 'local', secrecy: 'internal' } };
+    },
+    'OwnerService/Withdraw': (r) => ({ done: true, notice: r.dryRun ? '' : 'You no longer vouch for it.', mark: { trust: 'untrusted', secrecy: 'internal' } }),
     ...data.methods,
   };
 
@@ -88,6 +94,7 @@ export async function serve({ port = 0, state = 'full', now = Date.now() } = {})
         });
         return;
       }
+      asked.push(method);
       if (!methods[method]) return json(404, { code: 'unimplemented', message: 'not in the examples' });
       json(200, methods[method](JSON.parse(body)));
     } catch (e) {
@@ -99,6 +106,8 @@ export async function serve({ port = 0, state = 'full', now = Date.now() } = {})
     url: `http://127.0.0.1:${server.address().port}/`,
     data,
     answers,
+    vouched,
+    asked,
     say,
     /** cut ends all streams; until `mend`, none begins again. */
     cut: () => {

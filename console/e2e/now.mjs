@@ -100,14 +100,36 @@ test('a question appears at once, and a yes that was meant for something else is
   }));
 
 test('a source is trusted after its preview', () =>
-  with_({}, async ({ page, card }) => {
+  with_({}, async ({ fake, card }) => {
     const c = card('t-push');
     await c.getByRole('button', { name: 'Trust this source' }).click();
     await c.getByRole('radio').first().check();
-    await c.getByText('The session stays untrusted').waitFor();
+    await c.getByText("The session's mark would then be untrusted").waitFor();
+    assert.equal(fake.vouched.length, 0);
     await c.getByRole('button', { name: 'Trust this source', exact: true }).click();
     await c.getByText("The session's mark is now").waitFor();
-    void page;
+    assert.equal(fake.vouched.length, 1);
+  }));
+
+test('what others wrote is quoted below the facts, as theirs', () =>
+  with_({}, async ({ card }) => {
+    const c = card('t-push');
+    const quote = c.locator('figure');
+    await quote.getByText('stands word for word in').waitFor();
+    assert.equal(await quote.locator('blockquote').innerText(), 'git push -u origin fix-rounding');
+    assert.equal(await quote.locator('a, button, blockquote *:not(.foreign, .named)').count(), 0);
+    const [why, at, yes] = await Promise.all([c.locator('.because'), quote, c.getByRole('button', { name: /^Yes/ })].map(async (l) => (await l.boundingBox()).y));
+    assert.ok(why < at && at < yes);
+    assert.match(await card('t-mail').locator('figcaption').innerText(), /stands in pieces in/);
+  }));
+
+test('the list of sessions is enough for the page', () =>
+  with_({}, async ({ page, fake }) => {
+    await page.getByText('npm install left-pad@1.3.0').first().waitFor();
+    await page.getByText('wanted to push').or(page.getByText('docs/guide/asking.md')).first().waitFor();
+    await settled(page);
+    assert.ok(!fake.asked.includes('OwnerService/Show'));
+    await page.getByText('Floodmark v0.1.0,').waitFor();
   }));
 
 test('without the daemon nothing can be answered, and with it again it can', () =>

@@ -119,3 +119,15 @@ test('a process that is not the owner is not asked to try again', async () => {
   await api.follow('OwnerService/Watch', {}, { live: () => undefined, message: () => undefined, lost: (_, again) => said.push(again) }, new AbortController().signal);
   expect(said).toEqual([undefined]);
 });
+
+test('a preview asks for a dry run, and the deed does not', async () => {
+  const f = answers(() => Response.json({ done: true }));
+  await api.previewEndorse('s', 'abc');
+  await api.previewWithdraw('s', 'abc');
+  await api.endorse('s', 'abc');
+  expect(f.mock.calls.map(([path, init]) => [path, JSON.parse(init.body)])).toEqual([
+    ['/floodmark.v1.OwnerService/Endorse', { session: 's', digest: 'abc', dryRun: true }],
+    ['/floodmark.v1.OwnerService/Withdraw', { session: 's', digest: 'abc', dryRun: true }],
+    ['/floodmark.v1.OwnerService/Endorse', { session: 's', digest: 'abc' }],
+  ]);
+});

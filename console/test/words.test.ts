@@ -81,6 +81,21 @@ test('deeds in words', () => {
   expect(f.answered({})).toBe('Denied');
 });
 
+test('a version in words', () => {
+  const cases: [string | undefined, string][] = [
+    ['floodmark v0.1.0 (commit 24ad29c0b1f2) go1.26.1 linux/amd64', 'Floodmark v0.1.0'],
+    ['floodmark 0.2.0-rc.1', 'Floodmark v0.2.0-rc.1'],
+    ['floodmark v0.1.0 (commit 24ad29c0b1f2, modified) go1.26.1 linux/amd64', 'Floodmark v0.1.0, with changes'],
+    ['floodmark v0.0.0-20261119215745-24ad29c0b1f2+dirty go1.26.1 linux/amd64', 'Floodmark, built from commit 24ad29c0 of 2026-11-19, with changes'],
+    ['floodmark v0.1.1-0.20261119215745-24ad29c0b1f2 (commit 24ad29c0b1f2)', 'Floodmark, built from commit 24ad29c0 of 2026-11-19'],
+    ['floodmark (devel) (commit 24ad29c0b1f2) go1.26.1 linux/amd64', 'Floodmark, built from commit 24ad29c0'],
+    ['floodmark unknown', 'Floodmark, of a version that is not known'],
+    ['<b>\u202E', 'Floodmark, of a version that is not known'],
+    [undefined, 'Floodmark, of a version that is not known'],
+  ];
+  for (const [is, want] of cases) expect(f.versionWords(is), is).toBe(want);
+});
+
 test('addresses', () => {
   expect(read('#/session/a%2Fb%23')).toEqual({ page: 'session', rest: 'a/b#' });
   expect(read(to('session', 'a/b%'))).toEqual({ page: 'session', rest: 'a/b%' });

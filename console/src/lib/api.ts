@@ -237,4 +237,7 @@ export const pending = (): Promise<t.PendingResponse> => call(`${owner}Pending`,
 export const answer = (r: t.AnswerRequest): Promise<t.AnswerResponse> => call(`${owner}Answer`, r);
 export const endorse = (session: string, digest: string): Promise<t.EndorseResponse> => call(`${owner}Endorse`, { session, digest });
 export const withdraw = (session: string, digest: string): Promise<t.EndorseResponse> => call(`${owner}Withdraw`, { session, digest });
+/** What endorsing or withdrawing would do; nothing is done. */
+export const previewEndorse = (session: string, digest: string, signal?: AbortSignal): Promise<t.EndorseResponse> => call(`${owner}Endorse`, { session, digest, dryRun: true }, signal);
+export const previewWithdraw = (session: string, digest: string, signal?: AbortSignal): Promise<t.EndorseResponse> => call(`${owner}Withdraw`, { session, digest, dryRun: true }, signal);
 export const watch = (to: Follower<t.WatchResponse>, signal: AbortSignal, session = ''): Promise<void> => follow(`${owner}Watch`, { session }, to, signal);

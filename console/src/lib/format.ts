@@ -115,5 +115,18 @@ export function afterTrust(sources: Source[], digest: string): { trust: string; 
   return { trust: trusts[least] ?? 'untrusted', others };
 }
 
+/** versionWords names a version as a person would. A program that was built from no release has only
+ * the commit, and where Go wrote one down, its day. */
+export function versionWords(line: string | undefined): string {
+  const [, version = '', rest = ''] = /^(?:floodmark )?(\S*)([^]*)$/.exec(line ?? '') ?? [];
+  const changed = /\+dirty|, modified\)/.test(line ?? '') ? ', with changes' : '';
+  const made = /^v\d+\.\d+\.\d+-(?:[\w.]+\.)?(\d{4})(\d\d)(\d\d)\d{6}-([0-9a-f]{12})(?:\+\w+)?$/.exec(version);
+  if (made) return `Floodmark, built from commit ${made[4]?.slice(0, 8)} of ${made[1]}-${made[2]}-${made[3]}${changed}`;
+  const release = /^v?(\d+\.\d+\.\d+(?:-[\w.]+)?)(?:\+\w+)?$/.exec(version);
+  if (release) return `Floodmark v${release[1]}${changed}`;
+  const commit = /\(commit ([0-9a-f]{8})/.exec(rest);
+  return commit ? `Floodmark, built from commit ${commit[1]}${changed}` : 'Floodmark, of a version that is not known';
+}
+
 export const count = (n: string | number | undefined): number => Number(n ?? 0) || 0;
 export { number };

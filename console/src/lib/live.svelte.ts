@@ -141,10 +141,9 @@ class Live {
       this.unread = pending.unread ?? [];
       this.status = status;
       this.sessions = sessions.sessions ?? [];
-      const first = !this.loaded;
       this.stale = '';
       this.loaded = true;
-      if (first) void this.#lasts();
+      this.#lasts();
     } catch (e) {
       if (e instanceof api.ApiError && e.final) this.close(e.message);
       else {
@@ -158,20 +157,16 @@ class Live {
     }, readAgain);
   }
 
-  /** #lasts looks up the last deed of the sessions that were written to last. */
-  async #lasts(): Promise<void> {
-    for (const s of this.sessions.filter((s) => Number(s.facts ?? 0) < 2_000).slice(0, 6)) {
-      if (!s.id || this.last[s.id]) continue;
-      try {
-        const all = await api.show({ session: s.id });
-        const d = all.decisions?.findLast((d) => d.action?.kind === 'call-tool');
-        if (d && !this.last[s.id]) this.last = { ...this.last, [s.id]: d };
-        const boxed = (all.decisions ?? []).filter((d) => d.box && ((d.box.wanted?.length ?? 0) > 0 || (d.box.notKept?.length ?? 0) > 0));
-        this.#addBoxed(boxed.map((d) => ({ session: s.id ?? '', agent: s.agent ?? '', d })));
-      } catch {
-        return; // the list is complete without it
-      }
+  /** #lasts takes from the list of sessions what each did last, unless the stream told newer things. */
+  #lasts(): void {
+    const last: Record<string, Decided> = {};
+    for (const s of this.sessions) {
+      const [told, listed] = [this.last[s.id ?? ''], s.last];
+      const d = told && listed ? (millis(told.at) > millis(listed.at) ? told : listed) : (told ?? listed);
+      if (s.id && d) last[s.id] = d;
+      this.#addBoxed((s.inVain ?? []).map((d) => ({ session: s.id ?? '', agent: s.agent ?? '', d })));
     }
+    this.last = last;
   }
 
   #addBoxed(list: Boxed[]): void {

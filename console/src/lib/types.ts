@@ -21,6 +21,7 @@ export interface Explanation { decision?: string; at?: Time; verdict?: string; l
 export interface Session {
   id?: string; agent?: string; project?: string; parent?: string; mark?: Label; opened?: Time; written?: Time; facts?: Count; closed?: boolean;
   decisions?: Count; stopped?: Count; pending?: Count; incidents?: Count; problem?: string; asked?: Count; boxed?: Count; boxFailed?: Count;
+  last?: Decided; inVain?: Decided[];
 }
 
 export interface Question {
@@ -30,7 +31,9 @@ export interface Question {
 export interface AskedCall {
   action?: Action; line?: string; sources?: Source[]; pattern?: string; mark?: Label; codes?: string[]; offers?: Offer[]; pick?: Pick;
   source?: string; consequence?: string; asked?: string; card?: string[]; what?: string; why?: string; more?: boolean; lost?: number;
+  quotes?: Quote[];
 }
+export interface Quote { words?: string; of?: string; argument?: string; trust?: string; at?: Count; pieced?: boolean }
 export interface Offer { words?: string; scope?: string; pattern?: string; minutes?: number }
 export interface Pick { argument?: string; among?: string[]; words?: string }
 export interface Answered { ticket?: string; verdict?: string; by?: string; channel?: string }
