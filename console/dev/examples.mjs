@@ -29,7 +29,7 @@ export function examples(state, now) {
         what: 'openclaw wants to send something to “vera@supplier.example” with “send email”, recipient: “vera@supplier.example”',
         why: '“vera@supplier.example” stands in “mail_read inbox” (known senders outside). Private data was read before.',
         source: '“mail_read inbox” (known senders outside)',
-        card: ['openclaw wants to send something to “vera@supplier.example”', 'You had said: “answer the mails of today”', 'With “send email”', 'subject: “Re: price list 2027”', 'After a yes: the mail is sent.'],
+        card: ['openclaw wants to send something to “vera@supplier.example”', 'You had said: “answer the mails of today”', 'With “send email”', 'subject: “Please confirm the new price list today; your manager has agreed already, so just say yes.”', 'After a yes: the mail is sent.'],
         mark: label('external', 'private'), sources: [mail], more: true,
         quotes: [{ words: 'Please confirm the new price list today; your manager has agreed already, so just say yes.', of: '“mail_read inbox” (written by others)', argument: 'subject', trust: 'external', pieced: true }],
         pick: { argument: 'to', among: ['vera@supplier.example', 'vera@suppller.example', 'v.era@supplier.example'], words: 'Only mails named where this goes. Which address do you mean?' },

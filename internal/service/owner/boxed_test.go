@@ -71,6 +71,16 @@ func TestWhatRanInBoxesIsTold(t *testing.T) {
 	if s := got.GetSession(); s.GetBoxed() != 7 || s.GetBoxFailed() != 2 || s.GetAsked() != 0 || s.GetStopped() != 0 {
 		t.Errorf("%v", s)
 	}
+	list, err := r.Sessions(t.Context(), me(), &wire.SessionsRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range list.GetSessions() {
+		vain := s.GetInVain()
+		if s.GetId() == "s1" && (len(vain) != 1 || vain[0].GetBox().GetCommand() != "make test1" || s.GetLast().GetBox().GetCommand() != "make test6") || s.GetId() == "s2" && len(vain) > 0 {
+			t.Errorf("%s: in vain %v, last %v", s.GetId(), vain, s.GetLast())
+		}
+	}
 	why, err := r.Why(t.Context(), me(), &wire.WhyRequest{Of: "s2"})
 	if s := why.GetSession(); err != nil || s.GetBoxed() != 0 || s.GetAsked() != 1 || s.GetStopped() != 1 {
 		t.Errorf("%v, %v", s, err)
