@@ -25,6 +25,7 @@ export default defineConfig({
       },
     },
   },
+  worker: { format: 'es', rollupOptions: { output: { hashCharacters: 'base36', entryFileNames: 'assets/[name]-[hash].js' } } },
   resolve: process.env.VITEST ? { conditions: ['browser'] } : undefined,
   test: { include: ['test/**/*.test.ts'], environment: 'node' },
 });

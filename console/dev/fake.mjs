@@ -11,7 +11,7 @@ import { examples } from './examples.mjs';
 const dist = new URL('../../internal/console/dist/', import.meta.url);
 const types = { html: 'text/html; charset=utf-8', js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8' };
 const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types svelte-trusted-html";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types svelte-trusted-html floodmark-worker";
 
 /** serve starts it; the result has `url`, `say` (an event for all watchers), `cut` and `close`. */
 export async function serve({ port = 0, state = 'full', now = Date.now() } = {}) {

@@ -8,7 +8,7 @@ import { serve } from './fake.mjs';
 const [folder = 'shots', only = ''] = process.argv.slice(2);
 await mkdir(folder, { recursive: true });
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
-const addresses = { now: '#/now', sessions: '#/session', session: '#/session/s-ledger' };
+const addresses = { now: '#/now', sessions: '#/session', session: '#/session/s-ledger', 'session-500': '#/session/s-site', 'session-5000': '#/session/s-deploy' };
 let wrong = 0;
 
 for (const state of ['full', 'empty', 'lost', 'broken', 'hostile', 'closed']) {
@@ -17,7 +17,7 @@ for (const state of ['full', 'empty', 'lost', 'broken', 'hostile', 'closed']) {
     for (const width of [1280, 360]) {
       for (const [name, hash] of Object.entries(addresses)) {
         const file = `${name}-${state}-${scheme}-${width}`;
-        if (!file.includes(only) || (state === 'closed' && name !== 'now')) continue;
+        if (!file.includes(only) || (state === 'closed' && name !== 'now') || (state !== 'full' && /-/.test(name))) continue;
         const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme: scheme, deviceScaleFactor: 1 });
         page.on('console', (m) => ['error', 'warning'].includes(m.type()) && !/50[0-9]|401|net::/.test(m.text()) && (wrong++, console.log(file, m.text())));
         page.on('pageerror', (e) => (wrong++, console.log(file, String(e))));

@@ -241,3 +241,10 @@ export const withdraw = (session: string, digest: string): Promise<t.EndorseResp
 export const previewEndorse = (session: string, digest: string, signal?: AbortSignal): Promise<t.EndorseResponse> => call(`${owner}Endorse`, { session, digest, dryRun: true }, signal);
 export const previewWithdraw = (session: string, digest: string, signal?: AbortSignal): Promise<t.EndorseResponse> => call(`${owner}Withdraw`, { session, digest, dryRun: true }, signal);
 export const watch = (to: Follower<t.WatchResponse>, signal: AbortSignal, session = ''): Promise<void> => follow(`${owner}Watch`, { session }, to, signal);
+export const undo = (r: t.UndoRequest): Promise<t.UndoResponse> => call(`${owner}Undo`, r);
+export const leftovers = (r: t.LeftoversRequest): Promise<t.LeftoversResponse> => call(`${owner}Leftovers`, r);
+
+const page = 'ConsoleService/';
+
+/** What pages ask of the console's own service. */
+export const sessionGraph = (r: t.SessionGraphRequest): Promise<t.SessionGraphResponse> => call(`${page}SessionGraph`, r);

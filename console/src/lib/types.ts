@@ -64,3 +64,26 @@ export interface WatchResponse {
   at?: Time; session?: string; agent?: string; missed?: Count;
   decided?: Decided; asked?: Question; answered?: Answered; incident?: Incident; paused?: Pause; resumed?: PauseSummary; boxed?: Decided;
 }
+
+/** A session as data for a drawing: SessionGraph of the console's service. */
+export interface SessionGraphRequest { session: string; limit?: number }
+export interface SessionGraphResponse { nodes?: GraphNode[]; edges?: GraphEdge[]; paths?: GraphPath[]; all?: Count; left?: Count; collapsed?: boolean }
+export interface GraphNode {
+  id?: string; kind?: string; name?: string; origin?: string; trust?: string; secrecy?: string; turn?: number; line?: string; verdict?: string; reason?: string;
+  decision?: string; digest?: string; count?: number; at?: Time;
+}
+export interface GraphEdge { from?: string; to?: string; kind?: string; argument?: string }
+export interface GraphPath { call?: string; nodes?: string[]; sentence?: string }
+
+export interface UndoRequest { session?: string; call?: string; dryRun?: boolean; only?: boolean; beside?: boolean }
+export interface UndoResponse { calls?: Undone[]; done?: boolean; lines?: string[] }
+export interface Undone {
+  session?: string; call?: string; command?: string; project?: string; time?: Time; files?: number; unkept?: string; given?: string[]; refused?: UndoRefused[];
+  done?: boolean; beside?: string[];
+}
+export interface UndoRefused { path?: string; why?: string }
+export interface LeftoversRequest { folder: string; contents?: boolean; paths?: string[] }
+export interface LeftoversResponse { list?: string; folder?: string; stays?: Staying[]; more?: Count; files?: ShownFile[] }
+export interface Staying { path?: string; why?: string }
+/** old and new are bytes in base64. */
+export interface ShownFile { path?: string; old?: string; commit?: string; new?: string; digest?: string; session?: string; source?: string }

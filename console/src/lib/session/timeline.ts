@@ -1,0 +1,86 @@
+// What happened in a session, turn by turn.
+
+import { deed, millis, verdictWord } from '../format';
+import type { Decided, GraphNode, Incident, Question, SessionGraphResponse, ShowResponse } from '../types';
+
+export type Event =
+  | { kind: 'decision'; at: number; id: string; d: Decided }
+  | { kind: 'source'; at: number; id: string; n: GraphNode }
+  | { kind: 'incident'; at: number; id: string; i: Incident }
+  | { kind: 'question'; at: number; id: string; q: Question };
+
+/** A Row is an event, or several in a row of which none needs a look. */
+export type Row = Event | { kind: 'quiet'; at: number; id: string; events: Event[]; words: string };
+
+export interface Turn {
+  turn: number;
+  from: number;
+  rows: Row[];
+  stopped: number;
+}
+
+const calm = (e: Event): boolean => e.kind === 'source' || (e.kind === 'decision' && verdictWord(e.d) === 'allowed');
+
+/** timeline puts everything in order, the newest turn first, and within a turn the oldest first. */
+export function timeline(show: ShowResponse, graph: SessionGraphResponse | undefined): Turn[] {
+  const events: Event[] = [];
+  (show.decisions ?? []).forEach((d, i) => {
+    if (d.action?.kind !== 'call-model') events.push({ kind: 'decision', at: millis(d.at) || 0, id: `d ${d.id ?? i}`, d });
+  });
+  (show.incidents ?? []).forEach((i, n) => events.push({ kind: 'incident', at: millis(i.at) || 0, id: `i ${n}`, i }));
+  (show.pending ?? []).forEach((q) => events.push({ kind: 'question', at: millis(q.asked) || 0, id: `q ${q.ticket ?? ''}`, q }));
+  const begins = new Map<number, number>();
+  for (const n of graph?.nodes ?? []) {
+    const at = millis(n.at) || 0;
+    const turn = Number(n.turn) || 0;
+    if (at > 0 && at < (begins.get(turn) ?? Infinity)) begins.set(turn, at);
+    if (n.kind === 'source') events.push({ kind: 'source', at, id: `s ${n.id ?? ''}`, n });
+  }
+  const starts = [...begins.entries()].sort((a, b) => a[1] - b[1]);
+  events.sort((a, b) => a.at - b.at);
+  const turns = new Map<number, Event[]>();
+  let k = -1;
+  for (const e of events) {
+    while (k + 1 < starts.length && (starts[k + 1]?.[1] ?? Infinity) <= e.at) k++;
+    const turn = e.kind === 'source' ? Number(e.n.turn) || 0 : (starts[Math.max(0, k)]?.[0] ?? 0);
+    const list = turns.get(turn);
+    if (list) list.push(e);
+    else turns.set(turn, [e]);
+  }
+  return [...turns.entries()]
+    .sort((a, b) => b[0] - a[0])
+    .map(([turn, list]) => ({ turn, from: list[0]?.at ?? 0, rows: rows(list), stopped: list.filter((e) => e.kind === 'decision' && ['asked', 'refused', 'checked'].includes(verdictWord(e.d))).length }));
+}
+
+const fewest = 4; // quiet events in a row that become one line
+
+function rows(list: Event[]): Row[] {
+  const out: Row[] = [];
+  for (let i = 0; i < list.length; ) {
+    let j = i;
+    while (j < list.length && calm(list[j] as Event)) j++;
+    if (j - i >= fewest) {
+      const events = list.slice(i, j);
+      out.push({ kind: 'quiet', at: events[0]?.at ?? 0, id: `z ${events[0]?.id ?? ''}`, events, words: inWords(events) });
+    } else out.push(...list.slice(i, j));
+    if (j < list.length) out.push(list[j] as Event);
+    i = j + 1;
+  }
+  return out;
+}
+
+/** inWords sums up what was allowed: «looked at 7, fetched 3, read 9 sources». */
+export function inWords(events: Event[]): string {
+  const deeds = new Map<string, number>();
+  let read = 0;
+  for (const e of events) {
+    if (e.kind === 'source') read++;
+    else if (e.kind === 'decision') {
+      const { words } = deed(e.d);
+      deeds.set(words, (deeds.get(words) ?? 0) + 1);
+    }
+  }
+  const parts = [...deeds.entries()].sort((a, b) => b[1] - a[1]).slice(0, 4).map(([w, n]) => (n === 1 ? `${w} once` : n === 2 ? `${w} twice` : `${w} ${n} times`));
+  if (read > 0) parts.push(`${read} ${read === 1 ? 'source' : 'sources'} came in`);
+  return parts.join(', ');
+}
