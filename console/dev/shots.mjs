@@ -28,6 +28,7 @@ for (const state of ['full', 'empty', 'lost', 'broken', 'hostile', 'closed']) {
         await page.waitForTimeout(500);
         if (name === 'session') await page.locator('details summary').nth(1).click({ timeout: 300 }).catch(() => undefined);
         await page.waitForTimeout(150);
+        await page.waitForFunction(() => !/Placing…|Drawing…/.test(document.body.innerText));
         if (state === 'lost') {
           fake.cut();
           await page.waitForTimeout(700);
