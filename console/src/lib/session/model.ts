@@ -52,8 +52,22 @@ export interface Drawing {
   /** How many nodes there are before any are drawn as one. */
   all: number;
   left: number;
+  /** There is so much that lines from turn to turn are only drawn for what has the focus. */
+  calm: boolean;
 }
 
+/** A line that is only drawn for what has the focus: it would hide more than it shows. */
+export const faint = (d: Drawing, l: Line): boolean =>
+  l.kind === 'result' || (d.calm && d.shapes[l.from]?.turn !== d.shapes[l.to]?.turn && !(d.shapes[l.to]?.stopped && (l.kind === 'argument' || l.kind === 'blame')));
+
+/** turnNames says what the turns are called that stand in one band. */
+export function turnNames(d: Drawing): Map<number, string> {
+  const until = new Map<number, number>();
+  for (const s of d.shapes) if (s.kind !== 'file') until.set(s.turn, Math.max(until.get(s.turn) ?? 0, s.until));
+  return new Map([...until].map(([t, u]) => [t, u > t ? `turns ${t} to ${u}` : `turn ${t}`]));
+}
+
+const fewLines = 60; // shapes between which all lines are drawn
 const few = 40; // nodes that are drawn one by one
 const many = 120; // nodes from which on quiet turns are drawn as one
 const linesKind: Record<string, Line['kind']> = { argument: 'argument', blame: 'blame', result: 'result', made: 'made', wrote: 'wrote' };
@@ -208,7 +222,7 @@ export function draw(graph: SessionGraphResponse, open: ReadonlySet<string>, all
     const on = (p.nodes ?? []).map((n) => at.get(n)).filter((n) => n !== undefined);
     return { shapes: on.filter((n, i) => i === 0 || on[i - 1] !== n), sentence: p.sentence ?? '' };
   });
-  return { shapes, lines: [...lines.values()], at, ways, all: Math.max(Number(graph.all ?? 0) || 0, sum(nodes)), left: Number(graph.left ?? 0) || 0 };
+  return { shapes, lines: [...lines.values()], at, ways, all: Math.max(Number(graph.all ?? 0) || 0, sum(nodes)), left: Number(graph.left ?? 0) || 0, calm: shapes.length > fewLines };
 }
 
 /** A Focus is what lights up with a shape: itself, what is on its ways, and the words for it. */

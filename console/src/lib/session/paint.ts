@@ -1,6 +1,6 @@
 // The drawing on a canvas: it moves and grows without anything else on the page being told.
 
-import { columnOf, type Drawing, type Focus, type Shape } from './model';
+import { columnOf, faint, turnNames, type Drawing, type Focus, type Shape } from './model';
 import { size, type LayoutOutput } from './layout';
 
 interface Told {
@@ -22,7 +22,8 @@ export class Painter {
   /** Nothing was shown yet. */
   empty = true;
 
-  #d: Drawing = { shapes: [], lines: [], at: new Map(), ways: [], all: 0, left: 0 };
+  #d: Drawing = { shapes: [], lines: [], at: new Map(), ways: [], all: 0, left: 0, calm: false };
+  #names = new Map<number, string>();
   #at: LayoutOutput = { x: new Float32Array(0), y: new Float32Array(0), bands: [], height: 0 };
   #order: number[][] = [[], [], []]; // of each column, from the top
   #tops = new Float32Array(0); // of each line
@@ -82,6 +83,7 @@ export class Painter {
     const before = this.#selected === undefined ? undefined : this.#at.y[this.#selected];
     this.#d = d;
     this.#at = at;
+    this.#names = turnNames(d);
     const columns: number[][] = [[], [], []];
     d.shapes.forEach((s, i) => columns[columnOf(s)]?.push(i));
     this.#order = columns.map((c) => c.sort((a, b) => (at.y[a] ?? 0) - (at.y[b] ?? 0)));
@@ -114,7 +116,7 @@ export class Painter {
 
   /** start shows the full width, with one shape in the middle. */
   start(i: number): void {
-    this.#k = Math.max(0.3, Math.min(1, (this.#w - bar) / size.total));
+    this.#k = Math.max(this.#w < 600 ? 0.68 : 0.3, Math.min(1, (this.#w - bar) / size.total));
     this.#x = Math.max(0, (this.#w - bar - size.total * this.#k) / 2);
     this.#y = this.#h / 2 - ((this.#at.y[i] ?? 0) + size.height / 2) * this.#k;
     if (this.#at.height * this.#k < this.#h) this.#y = 0;
@@ -327,7 +329,7 @@ export class Painter {
       c.fillStyle = col.soft;
       c.font = `11px ${sans}`;
       c.textAlign = 'right';
-      for (const b of at.bands) if (b.bottom >= top && b.top - 20 <= bottom) c.fillText(`turn ${b.turn}`, size.total - 8, Math.min(Math.max(b.top - 5, top + 46 / k), b.bottom));
+      for (const b of at.bands) if (b.bottom >= top && b.top - 20 <= bottom) c.fillText(this.#names.get(b.turn) ?? `turn ${b.turn}`, size.total - 8, Math.min(Math.max(b.top - 5, top + 46 / k), b.bottom));
       c.textAlign = 'left';
     }
 
@@ -368,7 +370,7 @@ export class Painter {
     for (let n = 0; n < lines.length; n++) {
       if ((this.#bottoms[n] ?? 0) < top || (this.#tops[n] ?? 0) > bottom || f?.lines.has(n)) continue;
       const l = lines[n] as (typeof lines)[0];
-      if (l.kind === 'result') continue;
+      if (faint(this.#d, l)) continue;
       const stopped = shapes[l.to]?.stopped === true;
       (l.kind === 'blame' ? blames : l.kind === 'made' ? dashed : stopped && l.kind === 'argument' ? stops : plain).push(n);
     }
@@ -536,10 +538,10 @@ export class Painter {
     const c = this.#c;
     const col = this.#colours;
     c.setTransform(dense, 0, 0, dense, 0, 0);
-    c.globalAlpha = 0.92;
     c.fillStyle = col.raised;
     c.fillRect(0, 0, this.#w, 28);
-    c.globalAlpha = 1;
+    c.fillStyle = col.line;
+    c.fillRect(0, 28, this.#w, 1);
     c.font = `600 12px ${sans}`;
     c.fillStyle = col.soft;
     headings.forEach((text, i) => {

@@ -1,7 +1,7 @@
 // The drawing as a file of its own: shapes and text, and nothing that runs, loads or links.
 
 import { shorten, visible } from '../visible';
-import { columnOf, type Drawing, type Shape } from './model';
+import { columnOf, faint, turnNames, type Drawing, type Shape } from './model';
 import { size, type LayoutOutput } from './layout';
 
 /** escape makes any text safe inside an element and in quotes. What XML cannot hold is named before. */
@@ -36,7 +36,7 @@ function sign(s: Shape, x: number, y: number): string {
     return [0, 1, 2, 3, 4].map((i) => `<rect x="${n(x + i * 4)}" y="${n(y + 8 - i * 1.8)}" width="2.6" height="${n(i * 1.8 + 3)}" fill="${i < s.trust ? full : 'none'}" stroke="${full}" stroke-width="0.7"/>`).join('');
   }
   const d: Record<string, string> = {
-    allowed: 'M1 6 L5 10 L12 1', boxed: 'M1 1 H11 V11 H1 Z M4 4 H8 V8 H4 Z', asked: 'M3 4 a3 3 0 1 1 3 4 v1 M6 11 v0.6', checked: 'M6 0 L11 2 V6 Q11 10 6 12 Q1 10 1 6 V2 Z', refused: 'M1 1 L11 11 M11 1 L1 11',
+    allowed: 'M1 6 L5 10 L12 1', boxed: 'M1 1 H11 V11 H1 Z M4 4 H8 V8 H4 Z', asked: 'M6 -0.5 a6.5 6.5 0 1 0 0.01 0 Z M4 4.4 a2 2 0 1 1 2 2.4 v0.8 M6 9.4 v0.3', checked: 'M6 0 L11 2 V6 Q11 10 6 12 Q1 10 1 6 V2 Z', refused: 'M1 1 L11 11 M11 1 L1 11',
     file: 'M2 0 H8 L11 3 V12 H2 Z M8 0 V3 H11',
   };
   const path = d[s.kind === 'file' ? 'file' : s.verdict || 'refused'] ?? '';
@@ -58,14 +58,15 @@ export function toSvg(d: Drawing, at: LayoutOutput, title: string, note: string)
     '<g transform="translate(0 50)">',
   ];
   ['What it read', 'What it did', 'Files it wrote'].forEach((t, i) => out.push(words(size.x[i as 0 | 1 | 2], 24, t, `fill="${soft}" font-size="12" font-weight="600"`)));
+  const names = turnNames(d);
   for (const b of at.bands) {
     out.push(`<path d="M30 ${n(b.top - 15)} H${wide - 30}" stroke="${rule}" stroke-width="1"/>`);
-    out.push(words(wide - 30, b.top - 4, `turn ${b.turn}`, `fill="${soft}" font-size="11" text-anchor="end"`));
+    out.push(words(wide - 30, b.top - 4, names.get(b.turn) ?? `turn ${b.turn}`, `fill="${soft}" font-size="11" text-anchor="end"`));
   }
   const mid = (i: number): number => (at.y[i] ?? 0) + size.height / 2;
   const right = (i: number): number => (at.x[i] ?? 0) + size.width[columnOf(d.shapes[i] as Shape) as 0 | 1 | 2];
   for (const l of d.lines) {
-    if (l.kind === 'result') continue;
+    if (faint(d, l)) continue;
     const [x, y, u, v] = [right(l.from), mid(l.from), at.x[l.to] ?? 0, mid(l.to)];
     const same = u < x;
     const bend = same ? 60 : Math.max(40, (u - x) / 2);
