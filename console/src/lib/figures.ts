@@ -1,0 +1,120 @@
+// Numbers in words, and the shape of a chart.
+
+import type { DidDay, DidResponse, RulesDifference, RulesTrial } from './desks';
+import { count, number } from './format';
+import type { Count } from './types';
+
+/** many is a number with its thousands apart. */
+export const many = (n: Count | undefined): string => count(n).toLocaleString('en');
+
+/** counted is a number with its thing: `1 call`, `1,200 calls`. */
+export const counted = (n: Count | undefined, what: string): string => `${many(n)} ${what}${count(n) === 1 ? '' : 's'}`;
+
+/** times says how often. */
+export const times = (n: number): string => (n === 1 ? 'once' : n === 2 ? 'twice' : `${many(n)} times`);
+
+export const lastDays = (days: number): string => (days === 1 ? 'the last 24 hours' : `the last ${days} days`);
+
+/** words are the two answers of a difference. A box is told apart in its line only. */
+export function words(d: RulesDifference): { was: string; would: string } {
+  const [, was = '', would = ''] = /^([a-z-]+)\b.*? -> ([a-z-]+)\b/.exec(d.line ?? '') ?? [];
+  const known = (w: string, verdict: string | undefined): string => (w in verdicts && !(w === 'allow' && verdict !== 'allow') ? w : (verdict ?? ''));
+  return { was: known(was, d.was), would: (d.would ?? '') === '' ? '' : known(would, d.would) };
+}
+
+/** unboxed says whether a command ran in a box and would run outside of it. */
+export function unboxed(d: RulesDifference): boolean {
+  const { was, would } = words(d);
+  return was.startsWith('contain') && would === 'allow';
+}
+
+/** freer says whether a call would get further than it did. Those are shown first. */
+export const freer = (d: RulesDifference): boolean => d.looser === true || unboxed(d);
+
+/** trialWords says what a trial found. `further` is what it says of calls that would get further,
+ * empty if there are none: it must not be overlooked. */
+export function trialWords(t: RulesTrial, days: number): { asked: string; further: string; stricter: string } {
+  const was = count(t.questionsWas);
+  const would = count(t.questionsWould);
+  const asked = would === was
+    ? was === 0 ? 'asked nothing, as before' : `asked as often as before, ${times(was)}`
+    : `asked ${Math.abs(was - would) === 1 ? 'once' : times(Math.abs(was - would))} ${would < was ? 'less' : 'more'} (${many(would)} instead of ${many(was)})`;
+  const list = t.differences ?? [];
+  const out = list.filter((d) => unboxed(d) && !d.looser).length;
+  const looser = Math.max(count(t.looser), list.filter((d) => d.looser).length) + out;
+  const does = out === looser ? 'out of the box' : list.filter((d) => d.looser).every((d) => d.would === 'allow') ? 'through' : 'get further';
+  const stricter = count(t.stricter);
+  return {
+    asked: `In ${lastDays(days)} this would have ${asked}`,
+    further: looser === 0 ? '' : looser === 1 ? `let this call ${does}` : `let these ${many(looser)} calls ${does}`,
+    stricter: stricter === 0 ? '' : `${counted(stricter, 'call')} would have been held or stopped sooner`,
+  };
+}
+
+/** trialSentence is the same in one sentence. */
+export function trialSentence(t: RulesTrial, days: number): string {
+  const w = trialWords(t, days);
+  return `${w.asked}, and ${w.further === '' ? 'let no call get further' : w.further}${w.further === '' ? '.' : ':'}`;
+}
+
+const verdicts: Record<string, string> = { allow: 'runs', contain: 'runs in a box', 'contain-else-audit': 'runs in a box, or is checked', audit: 'is checked', confirm: 'asks you', restrict: 'is refused' };
+
+/** verdict is an answer in words; one that is not known is a refusal. */
+export const verdict = (v: string | undefined): string => verdicts[v ?? ''] ?? 'is refused';
+
+/** A Bar is a day of the chart. */
+export interface Bar {
+  day: string;
+  n: number;
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  /** A name below it, where there is room. */
+  label: string;
+}
+
+export interface Chart {
+  bars: Bar[];
+  ticks: { n: number; y: number }[];
+  most: number;
+}
+
+/** top rounds a number up to one that can be halved and is easily read. */
+export function top(n: number): number {
+  if (n <= 2) return 2;
+  const ten = 10 ** Math.floor(Math.log10(n));
+  return [1, 2, 4, 5, 6, 8, 10].map((f) => f * ten).find((x) => x >= n && x % 2 === 0) ?? ten * 10;
+}
+
+/** chart places bars in a field of some size. */
+export function chart(days: DidDay[], width: number, height: number): Chart {
+  const most = Math.max(0, ...days.map((d) => count(d.asked)));
+  const high = top(most);
+  const step = width / Math.max(1, days.length);
+  const wide = Math.max(1, Math.min(step * 0.72, 44));
+  const every = Math.max(1, Math.ceil(52 / step));
+  const bars = days.map((d, i): Bar => {
+    const n = Math.max(0, count(d.asked));
+    const h = (n / high) * height;
+    return { day: d.day ?? '', n, x: i * step + (step - wide) / 2, y: height - h, width: wide, height: h, label: (days.length - 1 - i) % every === 0 ? dayName(d.day) : '' };
+  });
+  return { bars, most, ticks: [0, high / 2, high].map((n) => ({ n, y: height - (n / high) * height })) };
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** dayName says `2026-01-31` as `31 Jan`; anything else is no day. */
+export function dayName(day: string | undefined): string {
+  const [, month, date] = /^\d{4}-(\d\d)-(\d\d)$/.exec(day ?? '') ?? [];
+  const name = months[Number(month) - 1];
+  return name === undefined ? '' : `${Number(date)} ${name}`;
+}
+
+/** answersWords says how questions were answered: `19 yes, 3 no, 1 expired`. */
+export function answersWords(d: DidResponse): string {
+  const parts: [Count | undefined, string][] = [[d.yes, 'yes'], [d.no, 'no'], [d.expired, 'expired'], [d.voided, 'ended by itself'], [d.waiting, 'still open']];
+  return parts.filter(([n]) => count(n) > 0).map(([n, what]) => `${many(n)} ${what}`).join(', ');
+}
+
+export { number };
