@@ -71,16 +71,7 @@ func TestWhatRanInBoxesIsTold(t *testing.T) {
 	if s := got.GetSession(); s.GetBoxed() != 7 || s.GetBoxFailed() != 2 || s.GetAsked() != 0 || s.GetStopped() != 0 {
 		t.Errorf("%v", s)
 	}
-	list, err := r.Sessions(t.Context(), me(), &wire.SessionsRequest{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range list.GetSessions() {
-		vain := s.GetInVain()
-		if s.GetId() == "s1" && (len(vain) != 1 || vain[0].GetBox().GetCommand() != "make test1" || s.GetLast().GetBox().GetCommand() != "make test6") || s.GetId() == "s2" && len(vain) > 0 {
-			t.Errorf("%s: in vain %v, last %v", s.GetId(), vain, s.GetLast())
-		}
-	}
+	r.listsVain()
 	why, err := r.Why(t.Context(), me(), &wire.WhyRequest{Of: "s2"})
 	if s := why.GetSession(); err != nil || s.GetBoxed() != 0 || s.GetAsked() != 1 || s.GetStopped() != 1 {
 		t.Errorf("%v, %v", s, err)
@@ -97,6 +88,21 @@ func TestWhatRanInBoxesIsTold(t *testing.T) {
 	r.tell("s1", hook.Event{Point: hook.SessionEnd})
 	if status, err = r.Status(t.Context(), me(), &wire.StatusRequest{}); err != nil || status.GetBoxedToday() != 0 {
 		t.Errorf("%d the day after, %v", status.GetBoxedToday(), err)
+	}
+}
+
+// listsVain checks that the list of sessions names what box commands asked for in vain.
+func (r *room) listsVain() {
+	r.t.Helper()
+	list, err := r.Sessions(r.t.Context(), me(), &wire.SessionsRequest{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, s := range list.GetSessions() {
+		vain := s.GetInVain()
+		if s.GetId() == "s1" && (len(vain) != 1 || vain[0].GetBox().GetCommand() != "make test1" || s.GetLast().GetBox().GetCommand() != "make test6") || s.GetId() == "s2" && len(vain) > 0 {
+			r.t.Errorf("%s: in vain %v, last %v", s.GetId(), vain, s.GetLast())
+		}
 	}
 }
 
