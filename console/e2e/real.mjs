@@ -1,0 +1,176 @@
+// The real program, a real agent and a real browser.
+//
+//   .ci/console e2e         builds what this needs and runs it with the others
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { open } from './open.mjs';
+import { page as poisoned, world } from './world.mjs';
+
+const read = `curl -s ${poisoned}`;
+const makefile = 'one two three:\n\t@echo made $@ >> ran.txt\n';
+
+async function with_(options, act) {
+  const w = await world(options);
+  try {
+    await act(w);
+  } finally {
+    await w.close();
+  }
+}
+/** settled waits until a card takes a yes: it does not just after it has come or moved. */
+const settled = (card) => card.evaluate(() => new Promise((done) => setTimeout(done, 700)));
+const ran = async (agent) => (await readFile(join(agent.here, 'ran.txt'), 'utf8').catch(() => '')).trim();
+/** noteCards writes down when the first card stood on a page, on the clock that this program has, too. */
+const noteCards = (page) =>
+  page.evaluate(() => {
+    const seen = () => document.querySelector('article[data-ticket]') && (globalThis.cardAt ??= Date.now());
+    new MutationObserver(seen).observe(document.body, { childList: true, subtree: true });
+  });
+
+/** say asks the daemon for something, with what this page may. */
+const say = (page, method, message) =>
+  page.evaluate(async ([method, message]) => {
+    const answer = await fetch(`/floodmark.v1.${method}`, { method: 'POST', headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${sessionStorage.getItem('floodmark-token')}` }, body: JSON.stringify(message) });
+    return await answer.json();
+  }, [method, message]);
+/** told asks for something that is told in pieces, and gives the last one. */
+const told = (page, method, message) =>
+  page.evaluate(async ([method, message]) => {
+    const text = new TextEncoder().encode(JSON.stringify(message));
+    const frame = new Uint8Array(5 + text.length);
+    new DataView(frame.buffer).setUint32(1, text.length);
+    frame.set(text, 5);
+    const answer = await fetch(`/floodmark.v1.${method}`, { method: 'POST', headers: { 'Content-Type': 'application/connect+json', 'Connect-Protocol-Version': '1', Authorization: `Bearer ${sessionStorage.getItem('floodmark-token')}` }, body: frame });
+    const bytes = new Uint8Array(await answer.arrayBuffer());
+    let last;
+    for (let at = 0; at < bytes.length; ) {
+      const size = new DataView(bytes.buffer, at).getUint32(1);
+      if (!(bytes[at] & 2)) last = JSON.parse(new TextDecoder().decode(bytes.subarray(at + 5, at + 5 + size)));
+      at += 5 + size;
+    }
+    return last;
+  }, [method, message]);
+
+test("an agent's held call is answered on a phone, in one of two tabs, and the agent goes on", () =>
+  with_({}, async (w) => {
+    const phone = await open(await w.link(), { width: 360 });
+    const other = await open(await w.link(), {});
+    try {
+      for (const { page } of [phone, other]) await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor();
+      await noteCards(phone.page);
+      await w.write('work/Makefile', makefile);
+      const agent = await w.pi('work', read, 'make -s one', 'make -s two');
+      const card = phone.page.locator('article[data-ticket]').first();
+      const there = other.page.locator('article[data-ticket]').first();
+      await card.waitFor({ timeout: 60_000 });
+      await there.waitFor();
+      // The clock starts when the model answers: the agent, its hook and the daemon are in it.
+      const at = await phone.page.evaluate(() => globalThis.cardAt);
+      const late = at - agent.gave[1];
+      console.log(`the card stood ${late} ms after the model wanted the call`);
+      assert.ok(late < 1000, `${late} ms`);
+      assert.equal(await ran(agent), '', 'it ran before it was answered');
+      assert.match(await card.innerText(), /make -s one/);
+      assert.ok((await phone.page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, 'wider than the phone');
+
+      await Promise.all([settled(card), settled(there)]);
+      const [a, b] = [card.getByRole('button', { name: /^Yes/ }), there.getByRole('button', { name: /^No\b/ })];
+      await Promise.all([a.click(), b.click()]); // both at once: the daemon takes one
+      const said = /(Approved|Denied) by/;
+      await Promise.all([card.getByText(said).waitFor(), there.getByText(said).waitFor()]);
+      const words = async (c) => said.exec(await c.innerText())[1];
+      const [mine, yours] = [await words(card), await words(there)];
+      assert.equal(mine, yours, 'the tabs tell different things');
+      const first = await agent.result(2);
+      if (mine === 'Approved') assert.equal(await ran(agent), 'made one');
+      else assert.match(first, /floodmark/);
+      console.log(`both tabs say: ${mine}`);
+
+      const next = phone.page.locator('article[data-ticket]', { hasText: 'make -s two' });
+      await next.waitFor();
+      await settled(next);
+      await next.getByRole('button', { name: /^Yes/ }).click();
+      await next.getByText('Approved by').waitFor();
+      await there.page().locator('article[data-ticket]', { hasText: 'make -s two' }).getByText('Approved by').waitFor();
+      await agent.result(3);
+      assert.match(await ran(agent), /made two$/);
+      assert.deepEqual([(await agent.ended)[0], phone.wrong, other.wrong], [0, [], []]);
+    } finally {
+      await phone.browser.close();
+      await other.browser.close();
+    }
+  }));
+
+test('endorsing lifts the mark on the screen, and withdrawing lowers it', () =>
+  with_({}, async (w) => {
+    const { browser, page, wrong } = await open(await w.link(), { width: 360 });
+    try {
+      await w.write('work/Makefile', makefile);
+      const agent = await w.pi('work', read, 'make -s one');
+      const card = page.locator('article[data-ticket]').first();
+      await card.waitFor({ timeout: 60_000 });
+      await card.getByRole('link', { name: 'See the session' }).click();
+      const mark = page.locator('main .head .mark').first();
+      await mark.filter({ hasText: 'untrusted' }).waitFor();
+      await page.getByRole('button', { name: 'Trust…' }).first().click();
+      await page.getByText('You vouch for exactly this content').waitFor();
+      await page.getByRole('button', { name: 'Trust this source' }).last().click();
+      await mark.filter({ hasText: 'local' }).waitFor();
+      await page.getByRole('button', { name: 'Take back…' }).first().click();
+      await page.getByRole('button', { name: 'Take it back' }).click();
+      await mark.filter({ hasText: 'untrusted' }).waitFor();
+      const here = page.locator('article[data-ticket]').first();
+      await settled(here);
+      await here.getByRole('button', { name: /^No\b/ }).click();
+      await here.getByText('Denied by').waitFor();
+      assert.match(await agent.result(2), /floodmark/);
+      assert.equal(await ran(agent), '');
+      assert.deepEqual(wrong, []);
+    } finally {
+      await browser.close();
+    }
+  }));
+
+test('a policy with an error is not saved, and what-if says the numbers of «policy replay»', () =>
+  with_({}, async (w) => {
+    const { browser, page, wrong } = await open(await w.link(), {});
+    try {
+      await w.write('work/Makefile', makefile);
+      const agent = await w.pi('work', read, 'make -s one', 'cat notes.txt');
+      const card = page.locator('article[data-ticket]').first();
+      await card.waitFor({ timeout: 60_000 });
+      await settled(card);
+      await card.getByRole('button', { name: /^Yes/ }).click();
+      await agent.ended;
+
+      const rules = await say(page, 'ConsoleService/Rules', {});
+      const own = rules.files[0];
+      const bad = await say(page, 'ConsoleService/SaveRules', { text: `${own.text}\nno such key: 1\n`, read: own.digest });
+      assert.ok(bad.refused && bad.problems.length > 0 && !bad.loaded, JSON.stringify(bad));
+      assert.equal(await readFile(w.rules, 'utf8'), own.text);
+      assert.equal((await say(page, 'ConsoleService/Rules', {})).inForce, rules.inForce);
+
+      for (const text of [own.text, 'version: 1\nprofile: strict\n', 'version: 1\nprofile: assistant\n', 'version: 1\nprofile: dry-run\n']) {
+        const { stdout } = await w.run('policy', 'replay', '--policy', await w.write('try.yaml', text), '--since', '7d', '--output', 'json');
+        const here = await told(page, 'ConsoleService/TryRules', { text });
+        const shell = JSON.parse(stdout);
+        compare(here, shell);
+      }
+      assert.deepEqual(wrong, []);
+    } finally {
+      await browser.close();
+    }
+  }));
+
+/** compare holds what the page is told against what the program prints. */
+function compare(here, shell) {
+  assert.ok(here.done && here.trial, JSON.stringify(here));
+  const { trial } = here;
+  const n = (v) => Number(v ?? 0); // a field that is 0 is not sent
+  const mine = { sessions: n(trial.sessions), decisions: n(trial.decisions), same: n(trial.same), changed: n(trial.changed), cannotTell: n(trial.cannotTell), tasks: n(trial.tasks), questions: { was: n(trial.questionsWas), would: n(trial.questionsWould) }, looser: n(trial.looser), stricter: n(trial.stricter), differences: trial.differences?.length ?? 0, more: n(trial.more) };
+  const { sessions, decisions, same, changed, cannotTell, tasks, questions, looser, stricter, differences, more } = shell;
+  assert.deepEqual(mine, { sessions, decisions, same, changed, cannotTell, tasks, questions: { was: questions.was, would: questions.would }, looser, stricter, differences: differences.length, more });
+  console.log(`what-if and «policy replay»: ${decisions} decisions, ${changed} changed, ${questions.was} questions would be ${questions.would}`);
+}
