@@ -13,8 +13,9 @@ const types = { html: 'text/html; charset=utf-8', js: 'text/javascript; charset=
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types svelte-trusted-html floodmark-worker";
 
-/** serve starts it; the result has `url`, `say` (an event for all watchers), `cut` and `close`. */
-export async function serve({ port = 0, state = 'full', now = Date.now() } = {}) {
+/** serve starts it; the result has `url`, `say` (an event for all watchers), `cut` and `close`.
+ * `change` may change each answer, `read` each request. */
+export async function serve({ port = 0, state = 'full', now = Date.now(), change = (_, answer) => answer, read = (request) => request } = {}) {
   const data = examples(state, now);
   const watchers = new Set();
   const answers = [];
@@ -30,7 +31,7 @@ export async function serve({ port = 0, state = 'full', now = Date.now() } = {})
     return Buffer.concat([head, text]);
   };
   const say = (message) => {
-    for (const w of watchers) w.write(envelope(0, { at: new Date().toISOString(), ...message }));
+    for (const w of watchers) w.write(envelope(0, change('OwnerService/Watch', { at: new Date().toISOString(), ...message })));
   };
 
   const methods = {
@@ -96,7 +97,7 @@ export async function serve({ port = 0, state = 'full', now = Date.now() } = {})
       }
       asked.push(method);
       if (!methods[method]) return json(404, { code: 'unimplemented', message: 'not in the examples' });
-      json(200, methods[method](JSON.parse(body)));
+      json(200, change(method, methods[method](read(JSON.parse(body)))));
     } catch (e) {
       json(500, { code: 'internal', message: String(e) });
     }

@@ -2,9 +2,12 @@
 // everything that should not happen on it.
 import { chromium } from 'playwright-core';
 
+/** launch starts the browser. */
+export const launch = () => chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+
 /** open gives a page at a link; `wrong` fills with errors, refused loads, dialogs and requests to elsewhere. */
 export async function open(link, { width = 1280, scheme = 'light' } = {}) {
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] });
+  const browser = await launch();
   const page = await browser.newPage({ viewport: { width, height: 800 }, colorScheme: scheme });
   const wrong = [];
   const home = new URL(link).origin;
