@@ -145,8 +145,10 @@ test('every field takes every hostile text, and shows it as text', { timeout: 90
     }
     let loads = 0;
     const found = [];
-    const loads_ = process.env.SHORT ? 6 : payloads.length;
-    for (let k = 0; k < loads_; k++) {
+    // In the gate every field gets some of the texts, chosen by the commit; in a nightly run all.
+    const first = Number(process.env.SEED ?? 0) % payloads.length;
+    const some = process.env.NIGHTLY ? payloads.length : 6;
+    for (let k = first; k < first + some; k++) {
       const width = k % 2 === 0 ? 360 : 1280;
       const { wrong, pages } = await visit(browser, { width, k }, async (page, where, opened) => {
         const say = (text) => found.push(`load ${k}, ${where}, ${width} px: ${text}`);
@@ -162,8 +164,8 @@ test('every field takes every hostile text, and shows it as text', { timeout: 90
       wrong.forEach((w) => found.push(`load ${k}: ${w}`));
       loads += pages;
     }
-    console.log(`${fields.size} fields × ${loads_} texts = ${fields.size * loads_} cases, on ${loads} pages`);
-    assert.ok(fields.size * payloads.length >= 200);
+    console.log(`${fields.size} fields × ${some} texts = ${fields.size * some} cases, on ${loads} pages`);
+    assert.ok(fields.size * some >= 200);
     assert.deepEqual(found, []);
   } finally {
     await browser.close();

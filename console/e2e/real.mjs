@@ -2,10 +2,11 @@
 //
 //   .ci/console e2e         builds what this needs and runs it with the others
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { open } from './open.mjs';
+import { payloads } from './payloads.mjs';
 import { page as poisoned, world } from './world.mjs';
 
 const read = `curl -s ${poisoned}`;
@@ -163,6 +164,81 @@ test('a policy with an error is not saved, and what-if says the numbers of «pol
       await browser.close();
     }
   }));
+
+test('hostile names, commands and pages that an agent reports run nothing in the real console', () =>
+  with_({}, async (w) => {
+    const { browser, page, wrong } = await open(await w.link(), { width: 360 });
+    try {
+      await page.evaluate(() => {
+        globalThis.refused = [];
+        document.addEventListener('securitypolicyviolation', (e) => globalThis.refused.push(`${e.violatedDirective} ${e.sample}`));
+      });
+      const waits = [];
+      let sent = 0;
+      for (const [i, [name, text]] of payloads.entries()) {
+        // A folder has no NUL and no slash in a name, and one frame holds no more than 16 MB.
+        const short = text.slice(0, 20_000);
+        const cwd = join(w.home, `p${i}-${Buffer.from(short.replace(/[\0/\uD800-\uDFFF]/gu, '')).subarray(0, 100).toString().replace(/\uFFFD/g, '')}`);
+        await mkdir(cwd, { recursive: true });
+        const ctx = { cwd, sessionId: `hostile-${i}`, mode: 'print' };
+        const at = (event, more, person) => w.hook({ agent: 'pi', event, raw: { event: { type: event, ...more }, ctx }, env: { HOME: w.home }, deadline_ms: 10_000, person_ms: person });
+        const call = (n, toolName, input, person) => at('tool_call', { toolName, toolCallId: `c${i}-${n}`, input }, person);
+        const result = (n, toolName, input, out) => at('tool_result', { toolName, toolCallId: `c${i}-${n}`, input, content: [{ type: 'text', text: out }], isError: false });
+        await at('session_start', { reason: 'new' });
+        await at('input', { text: short || 'work', source: 'interactive' });
+        const fetch = { command: `curl -s http://${i}.example/${encodeURIComponent(short.toWellFormed().slice(0, 500))}` };
+        await call(1, 'bash', fetch);
+        await result(1, 'bash', fetch, text);
+        await call(2, 'write', { path: join(cwd, short.slice(0, 200) || 'x'), content: short });
+        await call(3, short.slice(0, 200) || 'x', { [short.slice(0, 80) || 'x']: short });
+        waits.push(call(4, 'bash', { command: `make "${short.slice(0, 8_000)}"` }, 600_000).catch(() => undefined));
+        sent += 8;
+        void name;
+      }
+      assert.equal(await w.load(page.url()), 403, 'the process of an agent loads the console');
+      // Everything is there when every question that the daemon holds stands on the page.
+      const held = await waitFor(async () => {
+        const { questions = [] } = await say(page, 'OwnerService/Pending', {});
+        return questions.length > 10 && (await page.locator('article[data-ticket]').count()) === questions.length ? questions.length : 0;
+      });
+      const kinds = ['img', 'script', 'iframe', 'object', 'embed', 'form', 'base', 'meta', 'link', 'style', 'foreignObject', 'animate'];
+      let looked = 0;
+      const look = async (where) => {
+        await page.evaluate(() => document.querySelectorAll('main details').forEach((d) => (d.open = true)));
+        const found = await page.evaluate((kinds) => [...document.querySelectorAll(kinds.map((k) => `body ${k}`).join(','))].map((e) => e.outerHTML.slice(0, 100)), kinds);
+        const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.deepEqual([where, found, over > 0], [where, [], false]);
+        assert.deepEqual(await page.evaluate(() => [...globalThis.refused, globalThis.pwned ?? '']), ['']);
+        looked++;
+      };
+      await look('now');
+      for (const at of await page.locator('nav a').evaluateAll((l) => l.map((a) => a.getAttribute('href')))) {
+        await page.evaluate((h) => (location.hash = h), at);
+        await page.locator('main h1').first().waitFor();
+        await look(at);
+      }
+      const { sessions } = await say(page, 'OwnerService/Sessions', { limit: 100 });
+      for (const s of sessions) {
+        await page.evaluate((id) => (location.hash = `#/session/${encodeURIComponent(id)}`), s.id);
+        await page.locator('main h1').filter({ hasText: /^pi/ }).waitFor();
+        await look(s.id);
+      }
+      console.log(`${sent} hostile events in ${sessions.length} sessions, ${held} questions held, ${looked} pages looked at`);
+      assert.ok(sessions.length >= payloads.length);
+      assert.deepEqual(wrong, []);
+    } finally {
+      await browser.close();
+    }
+  }));
+
+/** waitFor asks again until there is something. */
+async function waitFor(what, least = 60_000) {
+  for (const end = Date.now() + least; Date.now() < end; ) {
+    const got = await what();
+    if (got) return got;
+  }
+  throw new Error('it did not come');
+}
 
 /** compare holds what the page is told against what the program prints. */
 function compare(here, shell) {

@@ -1,10 +1,9 @@
 // What tests with the real program share: a home folder, a daemon, a web with a poisoned page,
 // a scripted model, and a real agent. Nothing here sleeps: each step waits for what it needs.
-import { execFile, spawn } from 'node:child_process';
+import { execFile, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { connect } from 'node:net';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -102,20 +101,26 @@ export async function world({ policy = '', text = 'News of today.' } = {}) {
     closes.push(async () => (agent.kill('SIGKILL'), await ended, scripted.close()));
     return { here, ended, result: scripted.result, gave: scripted.gave, output: () => output };
   };
-  /** hook sends one event as an agent's hook does, and gives the answer. */
-  const hook = async (frame) => {
-    const socket = connect(join(dir, 'run/hook.sock'));
-    const data = Buffer.from(JSON.stringify({ v: 1, ...frame }));
-    const head = Buffer.alloc(4);
-    head.writeUInt32BE(data.length);
-    socket.write(Buffer.concat([head, data]));
-    let held = Buffer.alloc(0);
-    for await (const part of socket) {
-      held = Buffer.concat([held, part]);
-      if (held.length >= 4 && held.length >= 4 + held.readUInt32BE()) break;
+  /** hook has a process of its own tell the daemon something as an agent, or load an address. */
+  let other;
+  const asked = new Map();
+  const tell = (message) => {
+    if (!other) {
+      other = fork(fileURLToPath(new URL('hook.mjs', import.meta.url)), { env });
+      other.on('message', ({ n, got, failed }) => (failed ? asked.get(n).fail(new Error(failed)) : asked.get(n).done(got)));
+      closes.push(async () => {
+        const gone = once(other, 'exit');
+        other.kill('SIGKILL');
+        await gone;
+      });
     }
-    return JSON.parse(held.subarray(4));
+    return new Promise((done, fail) => {
+      asked.set(asked.size, { done, fail });
+      other.send({ n: asked.size - 1, ...message });
+    });
   };
+  const hook = (frame) => tell({ path: join(dir, 'run/hook.sock'), frame });
+  const load = (url) => tell({ url });
   const close = async () => {
     for (const c of closes) await c();
     const gone = once(daemon, 'exit');
@@ -124,5 +129,5 @@ export async function world({ policy = '', text = 'News of today.' } = {}) {
     web.close();
     await rm(home, { recursive: true, force: true });
   };
-  return { home, dir, rules, pid: daemon.pid, write, run, link, pi, hook, close, said: () => said };
+  return { home, dir, rules, pid: daemon.pid, write, run, link, pi, hook, load, close, said: () => said };
 }
