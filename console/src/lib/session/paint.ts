@@ -151,8 +151,7 @@ export class Painter {
     const x = (this.#at.x[i] ?? 0) * this.#k + this.#x;
     const y = (this.#at.y[i] ?? 0) * this.#k + this.#y;
     const w = size.width[0] * this.#k;
-    if (y < 60) this.#y += 60 - y;
-    if (y > this.#h - 90) this.#y -= y - this.#h + 90;
+    if (y < 60 || y > this.#h - 90) this.#y += this.#h / 2 - y;
     if (x < 8) this.#x += 8 - x;
     if (x + w > this.#w - bar - 8) this.#x -= x + w - (this.#w - bar - 8);
     this.#hold();

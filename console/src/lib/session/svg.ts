@@ -54,7 +54,7 @@ export function toSvg(d: Drawing, at: LayoutOutput, title: string, note: string)
     `<title>${escape(clip(title, 200))}</title>`,
     `<rect width="${wide}" height="${n(tall + 50)}" fill="#ffffff"/>`,
     words(30, 28, clip(title, 110), `fill="${ink}" font-size="16" font-weight="600"`),
-    words(30, 46, clip(note, 150), `fill="${soft}" font-size="12"`),
+    words(30, 46, clip(note, 230), `fill="${soft}" font-size="12"`),
     '<g transform="translate(0 50)">',
   ];
   ['What it read', 'What it did', 'Files it wrote'].forEach((t, i) => out.push(words(size.x[i as 0 | 1 | 2], 24, t, `fill="${soft}" font-size="12" font-weight="600"`)));
