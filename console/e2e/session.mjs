@@ -104,7 +104,7 @@ test('hostile text runs nothing, in the page and in the file', () =>
     const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save as SVG' }).click()]);
     const svg = await readFile(await file.path(), 'utf8');
     assert.deepEqual([...new Set([...svg.matchAll(/<\/?([^\s>/]+)/g)].map((m) => m[1]))].sort(), ['g', 'path', 'rect', 'svg', 'text', 'title']);
-    const blank = await page.context().newPage(); // here the page's own policy does not stop it
+    const blank = await (await page.context().browser().newContext()).newPage(); // here the page's own policy does not stop it
     const parsed = await blank.evaluate((s) => {
       const d = new DOMParser().parseFromString(s, 'image/svg+xml');
       return [d.querySelectorAll('parsererror').length, [...d.querySelectorAll('*')].filter((e) => [...e.attributes].some((a) => /^on|href|style/i.test(a.name))).length];
