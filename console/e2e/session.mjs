@@ -15,7 +15,7 @@ async function with_(options, act) {
   try {
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.evaluate((id) => (location.hash = `#/session/${id}`), options.session ?? 's-ledger');
-    if (options.state !== 'empty') await page.getByRole('button', { name: 'Save as SVG' }).waitFor();
+    if (options.state !== 'empty') await page.getByRole('button', { name: 'Save as SVG', disabled: false }).waitFor();
     await page.waitForTimeout(300);
     await act({ fake, page, said: page.locator('.said') });
     assert.deepEqual(wrong, []);
