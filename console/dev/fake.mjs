@@ -2,10 +2,11 @@
 // answers with examples. For looking at pages and for tests of them, never for use.
 //
 //   npm run build && npm run dev            http://127.0.0.1:7474/#open=example
-//   npm run dev -- --state empty            full (default), empty, broken, hostile
+//   npm run dev -- --state empty            full (default), empty, broken, hostile, locked
 import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { desks } from './desks.mjs';
 import { examples } from './examples.mjs';
 
 const dist = new URL('../../internal/console/dist/', import.meta.url);
@@ -15,8 +16,9 @@ const policy =
 
 /** serve starts it; the result has `url`, `say` (an event for all watchers), `cut` and `close`.
  * `change` may change each answer, `read` each request. */
-export async function serve({ port = 0, state = 'full', now = Date.now(), change = (_, answer) => answer, read = (request) => request } = {}) {
+export async function serve({ port = 0, state = 'full', now = Date.now(), pace = 150, change = (_, answer) => answer, read = (request) => request } = {}) {
   const data = examples(state, now);
+  const desk = desks(state, now);
   const watchers = new Set();
   const answers = [];
   const vouched = [];
@@ -55,6 +57,7 @@ export async function serve({ port = 0, state = 'full', now = Date.now(), change
       return { done: true, notice: r.dryRun ? '' : 'You vouch for it now.', mark: { trust: still ? 'untrusted' : 'local', secrecy: 'internal' } };
     },
     'OwnerService/Withdraw': (r) => ({ done: true, notice: r.dryRun ? '' : 'You no longer vouch for it.', mark: { trust: 'untrusted', secrecy: 'internal' } }),
+    ...desk.methods,
     ...data.methods,
   };
 
@@ -96,6 +99,15 @@ export async function serve({ port = 0, state = 'full', now = Date.now(), change
         return;
       }
       asked.push(method);
+      if (desk.streams[method]) {
+        response.writeHead(200, { 'Content-Type': 'application/connect+json' });
+        for (const message of desk.streams[method](JSON.parse(body.subarray(5)))) {
+          response.write(envelope(0, message));
+          await new Promise((done) => setTimeout(done, pace));
+          if (response.destroyed) return;
+        }
+        return response.end(envelope(2, {}));
+      }
       if (!methods[method]) return json(404, { code: 'unimplemented', message: 'not in the examples' });
       json(200, change(method, methods[method](read(JSON.parse(body)))));
     } catch (e) {
@@ -106,6 +118,7 @@ export async function serve({ port = 0, state = 'full', now = Date.now(), change
   return {
     url: `http://127.0.0.1:${server.address().port}/`,
     data,
+    desk,
     answers,
     vouched,
     asked,

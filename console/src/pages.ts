@@ -18,4 +18,6 @@ export interface Page {
 export const pages: [Page, ...Page[]] = [
   { id: 'now', name: 'Now', load: () => Promise.resolve({ default: Now }) }, // the first page is there at once
   { id: 'session', name: 'Sessions', load: () => import('./pages/Session.svelte') },
+  { id: 'rules', name: 'Rules', load: () => import('./pages/Rules.svelte') },
+  { id: 'did', name: 'What it did', load: () => import('./pages/Did.svelte') },
 ];

@@ -1,7 +1,7 @@
 // Numbers in words, and the shape of a chart.
 
 import type { DidDay, DidResponse, RulesDifference, RulesTrial } from './desks';
-import { count, number } from './format';
+import { count } from './format';
 import type { Count } from './types';
 
 /** many is a number with its thousands apart. */
@@ -117,4 +117,6 @@ export function answersWords(d: DidResponse): string {
   return parts.filter(([n]) => count(n) > 0).map(([n, what]) => `${many(n)} ${what}`).join(', ');
 }
 
-export { number };
+/** sentence begins what the daemon says with a capital. */
+export const sentence = (line: string | undefined): string => (line ?? '').replace(/^[a-z]/, (c) => c.toUpperCase());
+

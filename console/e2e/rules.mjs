@@ -1,0 +1,174 @@
+// The pages Rules and «What it did» against examples: what can be saved and what cannot, what is
+// kept, and that axe finds nothing serious on them.
+//
+//   npm run build && node --test e2e/rules.mjs
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { test } from 'node:test';
+import { serve } from '../dev/fake.mjs';
+import { open } from './open.mjs';
+
+const axe = createRequire(import.meta.url)('axe-core');
+
+async function with_(options, act) {
+  const fake = await serve({ pace: 20, ...options });
+  const { browser, page, wrong } = await open(`${fake.url}#open=example`, options);
+  try {
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.evaluate((h) => (location.hash = h), options.hash ?? '#/rules');
+    await page.getByRole('heading', { level: 1, name: options.hash ? /did/ : 'Rules' }).waitFor();
+    await act({ fake, page, field: page.getByLabel('The text of the rules') });
+    assert.deepEqual(wrong, []);
+  } finally {
+    await browser.close();
+    fake.close();
+  }
+}
+const button = (page, name) => page.getByRole('button', { name });
+async function write(field, from, to) {
+  await field.fill((await field.inputValue()).replace(from, to));
+}
+async function serious(page) {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  return violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 120)).join(' | ')}`);
+}
+
+test('a text with an error cannot be saved, and says where it is wrong', () =>
+  with_({}, async ({ page, field, fake }) => {
+    const before = fake.desk.file.text;
+    await write(field, 'untrusted: confirm}', 'untrusted: alow}');
+    await page.getByText('1 error: it has to be mended').waitFor();
+    assert.equal(await button(page, 'Save without trying').count(), 0);
+    assert.equal(await button(page, /What would/).isDisabled(), true);
+    await field.focus();
+    await page.keyboard.press('Control+s');
+    await button(page, 'line 14').click();
+    assert.equal(await field.evaluate((el) => el.value.slice(el.selectionStart, el.selectionEnd)), 'alow}');
+    await write(field, 'alow', 'allow');
+    await page.getByText('No errors.').waitFor();
+    assert.equal(fake.desk.file.text, before);
+  }));
+
+test('what would have been let through is shown before saving, and saving keeps the old text', () =>
+  with_({}, async ({ page, field, fake }) => {
+    await write(field, 'untrusted: confirm}', 'untrusted: allow}');
+    await page.getByText('No errors.').waitFor();
+    assert.equal(await button(page, /^Save$/).count(), 0);
+    await button(page, /What would/).click();
+    await page.getByText('let these 3 calls through:').waitFor();
+    assert.match(await page.locator('.loud').innerText(), /git push -u origin fix-rounding/);
+    assert.equal(await page.locator('.loud a').first().getAttribute('href'), '#/session/s-ledger');
+    await button(page, 'Save, and let these 3 calls through').click();
+    await page.getByText('Saved. These rules hold from now on').waitFor();
+    assert.match(fake.desk.file.text, /untrusted: allow}/);
+    await page.getByText('replaced by anna').nth(2).waitFor();
+    await button(page, 'Show the difference').first().click();
+    await button(page, 'Roll back to it').click();
+    await button(page, 'Yes, these rules hold from now on').click();
+    await page.getByText('Rolled back.').waitFor();
+    assert.match(fake.desk.file.text, /untrusted: confirm}/);
+  }));
+
+test('a change after the trial asks for another one, and a trial can be ended', () =>
+  with_({ pace: 400 }, async ({ page, field }) => {
+    await write(field, '- ~/src/site', '- ~/src/other');
+    await page.getByText('No errors.').waitFor();
+    await button(page, /What would/).click();
+    await page.getByText('Trying it on').waitFor();
+    await button(page, 'Cancel').click();
+    await page.getByText('Cancelled after').waitFor();
+    assert.equal(await button(page, /^Save$/).count(), 0);
+    await button(page, /What would/).click();
+    await button(page, /^Save$/).waitFor();
+    await write(field, '~/src/other', '~/src/more');
+    await button(page, /What would/).waitFor();
+    assert.equal(await button(page, /^Save$/).count(), 0);
+  }));
+
+test('a file that was changed meanwhile is not replaced, and no text is lost', () =>
+  with_({}, async ({ page, field, fake }) => {
+    await write(field, '- ~/src/site', '- ~/src/mine');
+    await page.getByText('No errors.').waitFor();
+    Object.assign(fake.desk.file, { text: fake.desk.file.text.replace('docs.example', 'docs.firm.example'), digest: 'other' });
+    await button(page, 'Save without trying').click();
+    await page.getByText('The file was changed meanwhile').waitFor();
+    assert.match(await field.inputValue(), /src\/mine/);
+    assert.doesNotMatch(fake.desk.file.text, /src\/mine/);
+    await button(page, /^Keep my text/).click();
+    await button(page, 'Save without trying').click();
+    await page.getByText('Saved.').waitFor();
+    assert.match(fake.desk.file.text, /src\/mine/);
+  }));
+
+test('the text outlives another page and a reload', () =>
+  with_({}, async ({ page, field }) => {
+    await write(field, '- ~/src/site', '- ~/src/kept');
+    await page.getByText('No errors.').waitFor();
+    await page.getByRole('link', { name: /^Now/ }).click();
+    await page.getByRole('heading', { name: /questions for you/ }).waitFor();
+    await page.getByRole('link', { name: 'Rules' }).click();
+    assert.match(await field.inputValue(), /src\/kept/);
+    page.removeAllListeners('dialog');
+    page.on('dialog', (d) => d.accept()); // the browser asks before it drops a text
+    await page.reload();
+    await page.getByRole('link', { name: 'Rules' }).click();
+    await page.getByText('It is still here').waitFor();
+    assert.match(await field.inputValue(), /src\/kept/);
+  }));
+
+test('the editor is worked by keys: words, Tab, and Escape to leave', () =>
+  with_({}, async ({ page, field }) => {
+    await field.focus();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('agents');
+    await page.keyboard.press('Escape');
+    await page.keyboard.type(':\npi:\nrul');
+    await page.getByRole('option', { name: 'rules' }).waitFor();
+    await page.keyboard.press('Tab');
+    assert.match(await field.inputValue(), /agents:\n {2}pi:\n {4}rules:\n {6}- $/);
+    await page.keyboard.press('Control+Space');
+    await page.getByRole('option', { name: /^when/ }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Tab');
+    assert.match(await field.inputValue(), /- {3}$/);
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('Tab');
+    assert.equal(await field.evaluate((el) => document.activeElement === el), false);
+  }));
+
+test('rules of a fleet are read and not changed', () =>
+  with_({ state: 'locked' }, async ({ page, field }) => {
+    await page.getByText('this machine has the rules of its fleet').waitFor();
+    assert.equal(await field.getAttribute('readonly') !== null, true);
+    assert.equal(await button(page, /Save|What would/).count(), 0);
+    assert.deepEqual(await serious(page), []);
+  }));
+
+for (const scheme of ['light', 'dark']) {
+  test(`axe finds nothing serious on the rules, ${scheme}`, () =>
+    with_({ scheme }, async ({ page, field }) => {
+      assert.deepEqual(await serious(page), []);
+      await write(field, 'untrusted: confirm}', 'untrusted: alow}');
+      await page.getByText('1 error: it has to be mended').waitFor();
+      assert.deepEqual(await serious(page), []);
+      await write(field, 'alow', 'allow');
+      await page.getByText('No errors.').waitFor();
+      await button(page, /What would/).click();
+      await page.getByText('let these 3 calls through:').waitFor();
+      await button(page, 'Make a story of this').first().click();
+      await page.getByText('This story plays').waitFor();
+      await button(page, 'What I changed').click();
+      await field.focus();
+      await page.keyboard.press('Control+End');
+      await page.keyboard.press('Control+Space');
+      await page.getByRole('listbox').waitFor();
+      assert.deepEqual(await serious(page), []);
+    }));
+  test(`axe finds nothing serious on what it did, ${scheme}`, () =>
+    with_({ scheme, hash: '#/did/30', width: scheme === 'dark' ? 360 : 1280 }, async ({ page }) => {
+      await page.getByText('This is a part.').waitFor();
+      await page.getByText('As a table').click();
+      assert.deepEqual(await serious(page), []);
+    }));
+}
