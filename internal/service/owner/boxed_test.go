@@ -71,7 +71,6 @@ func TestWhatRanInBoxesIsTold(t *testing.T) {
 	if s := got.GetSession(); s.GetBoxed() != 7 || s.GetBoxFailed() != 2 || s.GetAsked() != 0 || s.GetStopped() != 0 {
 		t.Errorf("%v", s)
 	}
-	r.listsVain()
 	why, err := r.Why(t.Context(), me(), &wire.WhyRequest{Of: "s2"})
 	if s := why.GetSession(); err != nil || s.GetBoxed() != 0 || s.GetAsked() != 1 || s.GetStopped() != 1 {
 		t.Errorf("%v, %v", s, err)

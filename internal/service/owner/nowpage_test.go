@@ -2,6 +2,7 @@ package owner
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -115,5 +116,26 @@ func TestASessionSaysWhatItDidLast(t *testing.T) {
 				t.Errorf("%s did %v", s.GetId(), s.GetLast())
 			}
 		}
+	}
+}
+
+// It also says what its last boxed commands wanted in vain, at most three.
+func TestASessionSaysWhatItsBoxesWanted(t *testing.T) {
+	r := newRoom(t)
+	wanted := func(n string) *hook.BoxEnd {
+		return &hook.BoxEnd{Ticket: n, State: floodmark.BoxEnded, Failed: true, Exit: 1, Hosts: []string{n + ".example"}}
+	}
+	r.boxes("s1", wanted("a"), wanted("b"), &hook.BoxEnd{Ticket: "c", State: floodmark.BoxEnded}, wanted("d"), &hook.BoxEnd{Ticket: "e", State: floodmark.BoxEnded, Paths: []string{"AGENTS.md"}}, nil)
+	list, err := r.Sessions(t.Context(), me(), &wire.SessionsRequest{})
+	if err != nil || len(list.GetSessions()) != 1 {
+		t.Fatalf("%v, %v", list, err)
+	}
+	s := list.GetSessions()[0]
+	var commands []string
+	for _, d := range s.GetInVain() {
+		commands = append(commands, d.GetBox().GetCommand())
+	}
+	if want := []string{"make test1", "make test3", "make test4"}; !slices.Equal(commands, want) || s.GetLast().GetBox().GetCommand() != "make test5" {
+		t.Errorf("%v, want %v; last %v", commands, want, s.GetLast())
 	}
 }
