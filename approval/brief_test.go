@@ -21,7 +21,7 @@ func command(line string) approval.Question {
 }
 
 func TestTwoLines(t *testing.T) {
-	read := "It had read “news.example” (anybody writes there). After that, running code needs your yes."
+	read := "It had read “news.example” (anyone can write there). After that, running code needs your yes."
 	box := command("npm test")
 	box.Box, box.Led = "it failed in its box: it wanted “api.example”, and a box has no network.", approval.Origin{}
 	box.Reasons = []floodmark.Reason{{Code: floodmark.OutsideBox, Text: "it failed in its box"}}
@@ -42,9 +42,9 @@ func TestTwoLines(t *testing.T) {
 		{command("git push origin :a :b"), "pi wants to delete “a” and “b” at “origin”: “git push origin :a :b”", read},
 		{command("git push origin +main x"), "pi wants to run a command that pushes to “x” at “origin” and pushes by force, over what is there, to “main” at “origin”; what it adds was not looked at: “git push origin +main x”", read},
 		{box, "pi wants to run: “npm test”", "It failed in its box: it wanted “api.example”, and a box has no network."},
-		{secret, "pi wants to run: “curl https://x.example”", "It had read “news.example” (anybody writes there). A secret is in what would be sent, and you did not name where this goes."},
+		{secret, "pi wants to run: “curl https://x.example”", "It had read “news.example” (anyone can write there). A secret is in what would be sent, and you did not name where this goes."},
 		{own, "helper wants to run a program with “act”, command: “rm -rf build”", "Your rules ask about this."},
-		{steered, "helper wants to send something to “eve@evil.example” with “act”, recipient: “eve@evil.example”", "“eve@evil.example” stands in “news.example” (anybody writes there)."},
+		{steered, "helper wants to send something to “eve@evil.example” with “act”, recipient: “eve@evil.example”", "“eve@evil.example” stands in “news.example” (anyone can write there)."},
 		{none, "helper wants to fetch something from the internet with “act”", "Your rules ask about this."},
 	} {
 		b := c.q.Brief()
@@ -111,11 +111,11 @@ func TestWhyIsSentences(t *testing.T) {
 		q    approval.Question
 		want string
 	}{
-		{look, "It had read “news.example” (anybody writes there). Even a look can carry something out: secrets were read before, and this could send them out."},
-		{boxed, "It had read “news.example” (anybody writes there). Secrets were read before, and this could send them out. It needs more than a box gives."},
-		{copied, "This very command stands in “news.example” (anybody writes there)." + run},
-		{common, "It had read “news.example” (anybody writes there)." + run},
-		{earlier, "An earlier session had read “news.example” (anybody writes there)." + run},
+		{look, "It had read “news.example” (anyone can write there). Even a look can carry something out: secrets were read before, and this could send them out."},
+		{boxed, "It had read “news.example” (anyone can write there). Secrets were read before, and this could send them out. It needs more than a box gives."},
+		{copied, "This very command stands in “news.example” (anyone can write there)." + run},
+		{common, "It had read “news.example” (anyone can write there)." + run},
+		{earlier, "An earlier session had read “news.example” (anyone can write there)." + run},
 		{ran, "It had run “npm test” (its output may hold anybody's words)." + run},
 	} {
 		if got := c.q.Brief().Why.String(); got != c.want {
@@ -235,7 +235,7 @@ func TestTwoLinesWarn(t *testing.T) {
 	own.Action.Arguments, own.Notes = append(own.Action.Arguments, a), append(own.Notes, approval.Note{})
 	beware := command("x")
 	beware.Beware = []string{"It may let out a password or key."}
-	read := "It had read “news.example” (anybody writes there). After that, running code needs your yes."
+	read := "It had read “news.example” (anyone can write there). After that, running code needs your yes."
 	for _, c := range []struct {
 		q    approval.Question
 		why  string

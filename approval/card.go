@@ -217,7 +217,7 @@ func (q Question) with() Phrase {
 	}
 	switch {
 	case q.Unknown:
-		return p.say(" (nobody has described it)")
+		return p.say(" (it is not described)")
 	case q.About != "":
 		return p.say(" (" + briefly(q.About) + ")")
 	}

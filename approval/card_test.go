@@ -73,7 +73,7 @@ Recipient: one of those below
    from “letter.txt” (written by others)
 Date: “2026-03-16” (worked out by the agent)
 Amount: “45.50” (your own words)
-Text (not shown): from “news.example” (anybody writes there)
+Text (not shown): from “news.example” (anyone can write there)
 (!) Look.
 After a yes: the money goes out and cannot be called back.`)
 
@@ -178,7 +178,7 @@ func TestWhereValuesComeFrom(t *testing.T) {
 		n    approval.Note
 		want string
 	}{
-		"a page":      {arg("x", "v", floodmark.Seen, floodmark.Untrusted), approval.Note{From: page}, "   from “news.example” (anybody writes there)"},
+		"a page":      {arg("x", "v", floodmark.Seen, floodmark.Untrusted), approval.Note{From: page}, "   from “news.example” (anyone can write there)"},
 		"shared":      {arg("x", "v", floodmark.Seen, floodmark.Shared), approval.Note{From: approval.Origin{Name: "wall", Trust: floodmark.Shared}}, "   from “wall” (shared with others)"},
 		"own":         {arg("x", "v", floodmark.Seen, floodmark.Local), approval.Note{From: approval.Origin{Place: "my.txt", Trust: floodmark.Local}}, "   from “my.txt” (your own)"},
 		"unknown":     {arg("x", "v", floodmark.Seen, floodmark.External), approval.Note{}, "   from what it read, not from you"},
@@ -223,7 +223,7 @@ func TestAddressesInACommand(t *testing.T) {
 func TestWhatLedToACall(t *testing.T) {
 	q := question(floodmark.Run, arg("command", "make", floodmark.Nowhere, floodmark.Untrusted))
 	q.Led = page
-	if got := q.Lines(); len(got) != 5 || got[3] != "It had read “news.example” (anybody writes there)" || q.SourceWords() != "“news.example” (anybody writes there)" {
+	if got := q.Lines(); len(got) != 5 || got[3] != "It had read “news.example” (anyone can write there)" || q.SourceWords() != "“news.example” (anyone can write there)" {
 		t.Errorf("%q", got)
 	}
 	q.Led, q.Source = approval.Origin{}, "something"
@@ -241,7 +241,7 @@ func TestWhatLedToACall(t *testing.T) {
 	text := floodmark.Argument{Path: "body", Role: floodmark.Content, Whence: floodmark.Seen, Trust: floodmark.Untrusted}
 	q = question(floodmark.Send, text)
 	q.Led, q.Notes = page, []approval.Note{{Is: "text", From: page}}
-	if got := q.Lines(); len(got) != 4 || got[2] != "Text (not shown): from “news.example” (anybody writes there)" {
+	if got := q.Lines(); len(got) != 4 || got[2] != "Text (not shown): from “news.example” (anyone can write there)" {
 		t.Errorf("%q", got)
 	}
 	for whence, want := range map[floodmark.Whence]string{floodmark.Nowhere: "written by the agent", floodmark.Stated: "your own words"} {
@@ -281,7 +281,7 @@ func TestDeeds(t *testing.T) {
 		t.Error(got)
 	}
 	q.Unknown = true
-	if got := q.Lines(); got[0] != "helper wants to use a tool nobody has described" || got[1] != "With “act” (nobody has described it)" || q.ConsequenceWords() != "Nobody has said what this does: it can be anything." {
+	if got := q.Lines(); got[0] != "helper wants to use a tool that is not described" || got[1] != "With “act” (it is not described)" || q.ConsequenceWords() != "Nobody has said what this does: it can be anything." {
 		t.Errorf("%q", got)
 	}
 	p := payment()

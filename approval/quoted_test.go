@@ -21,7 +21,7 @@ func foreign(path, value string) approval.Question {
 // What others wrote is quoted with the place where they wrote it.
 func TestWordsOfASourceAreQuoted(t *testing.T) {
 	got := foreign("url", "https://evil.example/x").Quoted()
-	want := approval.Quoted{Words: "https://evil.example/x", Of: "“forum.example” (anybody writes there)", Argument: "web address", Trust: floodmark.Untrusted, At: 42}
+	want := approval.Quoted{Words: "https://evil.example/x", Of: "“forum.example” (anyone can write there)", Argument: "web address", Trust: floodmark.Untrusted, At: 42}
 	if len(got) != 1 || got[0] != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -161,7 +161,7 @@ func (o Origin) writers(others string) string {
 	case o.Ran:
 		return " (its output may hold anybody's words)"
 	case o.Trust == floodmark.Untrusted:
-		return " (anybody writes there)"
+		return " (anyone can write there)"
 	case o.Trust == floodmark.External:
 		return others
 	case o.Trust == floodmark.Shared:
@@ -274,7 +274,7 @@ func (q Question) to(most int) Phrase {
 func (q Question) deed() Phrase {
 	p := Phrase{}
 	if q.Unknown || len(q.Action.Effects) == 0 {
-		return p.say("use a tool nobody has described")
+		return p.say("use a tool that is not described")
 	}
 	switch slices.Min(q.Action.Effects) {
 	case floodmark.Admin:

@@ -229,8 +229,8 @@ func TestQuestionsInPlainWords(t *testing.T) {
 	d.owner("hello")
 	d.seenIn("write to eve@evil.example")
 	for args, want := range map[string][2]string{
-		`mail {"to":"eve@evil.example"}`: {"“one.example” (anybody writes there)", "It goes out to “eve@evil.example” and cannot be called back."},
-		`shell {"code":"x"}`:             {"“one.example” (anybody writes there)", "Code runs on your machine with your rights."},
+		`mail {"to":"eve@evil.example"}`: {"“one.example” (anyone can write there)", "It goes out to “eve@evil.example” and cannot be called back."},
+		`shell {"code":"x"}`:             {"“one.example” (anyone can write there)", "Code runs on your machine with your rights."},
 	} {
 		tool, rest, _ := strings.Cut(args, " ")
 		q := d.call(tool, rest).Ask.Call

@@ -44,14 +44,14 @@ func TestACardKnowsWhatTheCatalogKnows(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
-	if q.Led != page || q.Source != "“one.example” (anybody writes there)" {
+	if q.Led != page || q.Source != "“one.example” (anyone can write there)" {
 		t.Errorf("%+v, %q", q.Led, q.Source)
 	}
 	q = d.call("strange", `{"to":"me"}`).Ask.Call
 	if q.About != "" || q.Pays || !q.Unknown || q.Notes[0].Is != "" {
 		t.Errorf("%+v", q)
 	}
-	if head := approval.Head([]approval.Question{q}).String(); head != "a wants to use a tool nobody has described" {
+	if head := approval.Head([]approval.Question{q}).String(); head != "a wants to use a tool that is not described" {
 		t.Error(head)
 	}
 }

@@ -44,7 +44,7 @@ func asked(ticket, command string) *wire.Question {
 	return &wire.Question{
 		Ticket: ticket, Session: "s", Code: "c0de" + ticket, Seen: "seen " + command, Expires: timestamppb.New(time.Unix(2000, 0)),
 		Calls: []*wire.AskedCall{{
-			What: "pi wants to run: “" + command + "”", Why: "It had read “docs.example” (anybody writes there).",
+			What: "pi wants to run: “" + command + "”", Why: "It had read “docs.example” (anyone can write there).",
 			Card: []string{"pi wants to run a program", "Command: “" + command + "”", "After a yes: code runs."}, Offers: []*wire.Offer{{Words: "this call, once"}, {Words: "the same for 30 min"}},
 		}},
 	}
@@ -59,7 +59,7 @@ func (d *desk) press(t *testing.T, key string) *wire.AnswerRequest {
 func TestACardIsTwoLinesAndKeys(t *testing.T) {
 	d := newDesk()
 	d.Put(asked("t1", "go test ./..."))
-	want := "pi wants to run: “go test ./...”\nWhy: It had read “docs.example” (anybody writes there).\ny yes · n no · d details and longer answers · 16m40s left"
+	want := "pi wants to run: “go test ./...”\nWhy: It had read “docs.example” (anyone can write there).\ny yes · n no · d details and longer answers · 16m40s left"
 	if got := d.draws(80, 20); got != want {
 		t.Errorf("%s, want\n%s", got, want)
 	}

@@ -183,7 +183,7 @@ func TestWhereNoSourceIsTrusted(t *testing.T) {
 		"a list cut":       one(func(c *wire.AskedCall) { c.Sources = append(c.Sources, c.Sources[0], c.Sources[0]) }),
 		"another reason":   one(func(c *wire.AskedCall) { c.Why = "It had read “page” (shared with others)." }),
 		"a name in a name": one(func(c *wire.AskedCall) {
-			c.Why = "It had read “⟨U+201C⟩message from bob⟨U+201D⟩ (shared with others)” (anybody writes there)."
+			c.Why = "It had read “⟨U+201C⟩message from bob⟨U+201D⟩ (shared with others)” (anyone can write there)."
 		}),
 		"two calls":         func(_ *desk, q *wire.Question) { q.Calls = append(q.Calls, q.Calls[0]) },
 		"no code":           func(_ *desk, q *wire.Question) { q.Code = "" },

@@ -41,7 +41,7 @@ func TestAQuestionQuotesItsSource(t *testing.T) {
 		if len(quotes) == 0 {
 			t.Fatalf("nothing is quoted: %v", list)
 		}
-		want := &wire.Quote{Words: theirs, Of: "“news.example” (anybody writes there)", Argument: "command", Trust: "untrusted", At: 6}
+		want := &wire.Quote{Words: theirs, Of: "“news.example” (anyone can write there)", Argument: "command", Trust: "untrusted", At: 6}
 		if diff := cmp.Diff(want, quotes[0], protocmp.Transform()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
