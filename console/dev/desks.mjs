@@ -89,7 +89,7 @@ export function desks(state, now) {
     'ConsoleService/CheckRules': (r) => ({ problems: check(r.text), errors: check(r.text).filter((p) => p.severity === 'error').length }),
     'ConsoleService/SaveRules': (r) => write(r.text, r.read),
     'ConsoleService/RollBackRules': (r) => write(versions.find((v) => v.id === r.version).text, r.read),
-    'ConsoleService/StoryOf': () => ({ name: 's-ledger.yaml', plays: true, notes: ['The page “forum.example” is written as a placeholder: its content was not kept.'], text: 'story: pi pushes after it read a forum\nagent: pi\nsteps:\n  - reads: https://forum.example/t/ledger-build-fails\n  - calls: git push -u origin fix-rounding\n    answer: confirm\n' }),
+    'ConsoleService/StoryOf': () => ({ name: 's-ledger.txtar', plays: true, notes: ['The page “forum.example” is written as a placeholder: its content was not kept.'], text: 'story: pi pushes after it read a forum\nagent: pi\nsteps:\n  - reads: https://forum.example/t/ledger-build-fails\n  - calls: git push -u origin fix-rounding\n    answer: confirm\n' }),
     'ConsoleService/Did': (r) => did(state, r.days || 7, now, at),
   };
   if (state === 'broken') {

@@ -5,6 +5,7 @@ import type { Schema } from '../src/lib/complete';
 import type { RulesDifference } from '../src/lib/desks';
 import { diff, lines, sizeOf } from '../src/lib/diff';
 import * as f from '../src/lib/figures';
+import { hidden, paint } from '../src/lib/paint';
 
 const schema = parse(readFileSync(new URL('../../docs/reference/policy.schema.json', import.meta.url), 'utf8')) as Schema;
 
@@ -143,5 +144,15 @@ test('the bars of a chart stand in its field', () => {
 test('numbers in words', () => {
   expect([f.times(1), f.times(2), f.times(1500), f.counted(1, 'call'), f.counted('12345', 'call'), f.many('x')]).toEqual(['once', 'twice', '1,500 times', '1 call', '12,345 calls', '0']);
   expect([f.dayName('2026-12-09'), f.dayName('2026-13-01'), f.dayName(undefined)]).toEqual(['9 Dec', '', '']);
+  expect([f.full('a b'), f.full('A.'), f.full(undefined)]).toEqual(['A b.', 'A.', '']);
   expect(f.answersWords({ yes: '19', no: 3, waiting: 1 })).toBe('19 yes, 3 no, 1 still open');
+});
+
+test('colours change no text, and what cannot be seen is found in the editor too', () => {
+  const cases = ['a: b # c', '"x/*": {untrusted: allow, "y": z}', "it's: 'a # b'", '  - host: a.example#b', 'a\u202E: b\u200B', '# \uFEFF', '\t日本: x', ''];
+  for (const line of cases) expect(paint(line).map((s) => s.text).join('')).toBe(line);
+  expect(paint('run: x # y').map((s) => s.kind)).toEqual(['key', '', 'note']);
+  expect(paint('# a\u202Eb').map((s) => s.kind)).toEqual(['note', 'hid', 'note']);
+  expect(hidden('a: b\nc\u202E: d\u200B\n')).toEqual([{ line: 2, names: 'U+202E, U+200B' }]);
+  expect(hidden('a: b\n\tä 日本 👍\n')).toEqual([]);
 });

@@ -117,6 +117,9 @@ export function answersWords(d: DidResponse): string {
   return parts.filter(([n]) => count(n) > 0).map(([n, what]) => `${many(n)} ${what}`).join(', ');
 }
 
+/** full is a sentence with its end. */
+export const full = (line: string | undefined): string => sentence(line).replace(/([^.!?:])$/, '$1.');
+
 /** sentence begins what the daemon says with a capital. */
 export const sentence = (line: string | undefined): string => (line ?? '').replace(/^[a-z]/, (c) => c.toUpperCase());
 
