@@ -1,6 +1,6 @@
 // A thousand events a second for a while: the page keeps up, and its memory does not grow.
 //
-//   node e2e/flood.mjs [seconds]
+//   node e2e/flood.mjs [seconds] [--json]
 import { serve } from '../dev/fake.mjs';
 import { open } from './open.mjs';
 
@@ -41,3 +41,4 @@ const paint = await page.evaluate(() => performance.getEntriesByName('first-cont
 console.log(`first paint ${paint?.toFixed(0)} ms`);
 await browser.close();
 fake.close();
+if (process.argv.includes('--json')) console.log(JSON.stringify({ seconds, events: n, perSecond: Math.round(n / seconds), heapMB: sizes.map((s) => Math.round(s * 10) / 10), frameMedianMs: Math.round(frames[frames.length >> 1]), wrong }));

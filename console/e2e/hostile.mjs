@@ -126,6 +126,8 @@ async function visit(browser, { width, k, state = 'full' }, look) {
       if (wrong.length > 0) break;
     }
     return { wrong, pages: all.length };
+  } catch (e) {
+    throw new Error(`load ${k}, ${width} px, at ${page.url().slice(0, 120)}: ${wrong.slice(0, 3)}`, { cause: e });
   } finally {
     await context.close();
     fake.close();
