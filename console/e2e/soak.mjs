@@ -51,15 +51,18 @@ const report = { suite: 'console', commit: o.commit, seconds: 0 };
 if (o.store) {
   const d = await daemon(program, o.store);
   const { browser, page, wrong } = await open(await d.link(), {});
-  await page.locator('main h1').first().waitFor();
+  // The frame of the page is there at once; the questions when the daemon has gone through all sessions.
+  const first = Date.now();
+  const questions = await page.locator('#open').waitFor({ timeout: 120_000 }).then(() => Date.now() - first, () => undefined);
   const [paint, whole] = [[], []];
   for (let i = 0; i < 15; i++) {
     await page.reload();
-    await page.locator('#open').waitFor();
-    whole.push(await page.evaluate(() => performance.now()));
+    await page.locator('header').waitFor();
+    await page.waitForFunction(() => performance.getEntriesByName('first-contentful-paint').length > 0);
+    if (questions !== undefined && i < 3 && (await page.locator('#open').waitFor({ timeout: 60_000 }).then(() => true, () => false))) whole.push(await page.evaluate(() => performance.now()));
     paint.push(await page.evaluate(() => performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? NaN));
   }
-  report.firstPaint = { sessions: Number(o.sessions), loads: paint.length, medianMs: round(middle(paint)), worstMs: round(Math.max(...paint)), questionsMedianMs: round(middle(whole)), atMostMs: 300, daemonMB: round(await d.rss()), wrong };
+  report.firstPaint = { sessions: Number(o.sessions), loads: paint.length, medianMs: round(middle(paint)), worstMs: round(Math.max(...paint)), questionsFirstMs: questions ?? 'not in 120 s', questionsMedianMs: whole.length > 0 ? round(middle(whole)) : 'not in 60 s', atMostMs: 300, daemonMB: round(await d.rss()), wrong };
   await browser.close();
   await d.stop();
   console.log(report.firstPaint);
