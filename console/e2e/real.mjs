@@ -113,12 +113,13 @@ test('endorsing lifts the mark on the screen, and withdrawing lowers it', () =>
       const card = page.locator('article[data-ticket]').first();
       await card.waitFor({ timeout: 60_000 });
       await card.getByRole('link', { name: 'See the session' }).click();
-      const mark = page.locator('main .head .mark').first();
+      const mark = page.locator('main .title .mark').first();
       await mark.filter({ hasText: 'untrusted' }).waitFor();
-      await page.getByRole('button', { name: 'Trust…' }).first().click();
-      await page.getByText('You vouch for exactly this content').waitFor();
-      await page.getByRole('button', { name: 'Trust this source' }).last().click();
+      await page.getByRole('button', { name: 'Trust it…' }).first().click();
+      await page.getByRole('button', { name: 'Trust this source', exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Trust this source', exact: true }).click();
       await mark.filter({ hasText: 'local' }).waitFor();
+      await page.getByRole('button', { name: 'Close' }).last().click();
       await page.getByRole('button', { name: 'Take back…' }).first().click();
       await page.getByRole('button', { name: 'Take it back' }).click();
       await mark.filter({ hasText: 'untrusted' }).waitFor();
