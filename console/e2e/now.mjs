@@ -66,6 +66,10 @@ test('always is asked twice, and says what it covers', () =>
     await card('t-push').getByRole('button', { name: /^Always here/ }).click();
     await card('t-push').getByText('It covers').waitFor();
     assert.equal(fake.answers.length, 0);
+    await card('t-push').getByRole('button', { name: 'Yes, do not ask again' }).click(); // the second of two clicks
+    await card('t-push').getByText('Look again').waitFor();
+    assert.equal(fake.answers.length, 0);
+    await settled(page);
     await card('t-push').getByRole('button', { name: 'Yes, do not ask again' }).click();
     await card('t-push').getByText('Approved by you').waitFor();
     assert.equal(fake.answers[0].offer, 3);
@@ -97,6 +101,22 @@ test('a question appears at once, and a yes that was meant for something else is
     await page.keyboard.press('y');
     await card('t-new').getByText('Look again').waitFor();
     assert.equal(fake.answers.length, 0);
+  }));
+
+test('a question that ends moves those below it, and they take no yes that was meant for it', () =>
+  with_({}, async ({ page, fake, card }) => {
+    await settled(page);
+    await card('t-mail').getByRole('radio').nth(0).check();
+    await settled(page);
+    fake.data.questions.shift();
+    fake.say({ session: 's-ledger', answered: { ticket: 't-push', verdict: 'restrict', by: 'boris', channel: 'telegram' } });
+    await card('t-push').getByText('Denied by boris (telegram)').waitFor();
+    await card('t-mail').getByRole('button', { name: /^Yes/ }).click();
+    await card('t-mail').getByText('Look again').waitFor();
+    assert.equal(fake.answers.length, 0);
+    await settled(page);
+    await card('t-mail').getByRole('button', { name: /^Yes/ }).click();
+    await card('t-mail').getByText('Approved by you').waitFor();
   }));
 
 test('a source is trusted after its preview', () =>

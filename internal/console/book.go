@@ -57,6 +57,12 @@ type invitation struct {
 	ends time.Time
 }
 
+// A spent code is one that opened a page. It is known until its link would have ended.
+type spent struct {
+	code, gave secret
+	ends       time.Time
+}
+
 // A token is a page that is logged in.
 type token struct {
 	text       secret
@@ -71,6 +77,7 @@ type book struct {
 
 	mu    sync.Mutex // guards the fields below
 	codes []invitation
+	spent []spent
 	open  []*token
 	tries int // wrong codes since the last link
 }
@@ -100,17 +107,25 @@ func (b *book) invite(s seat) (code string, ends time.Time) {
 }
 
 var (
+	errTwice   = errors.New("this link was used twice, so all that it opened has ended: look at the incidents, and run «floodmark open» once more")
 	errNoCode  = errors.New("this link was used or is older than a minute: run «floodmark open» once more")
 	errTooMany = errors.New("too many wrong links: run «floodmark open» once more")
 )
 
-// admit turns a code into a token. The code is gone then, and after too many wrong ones all are.
+// admit turns a code into a token. The code is gone then, and after too many wrong ones all are. Who
+// brings a code a second time shows that it is in two hands, so the page that was first is logged out.
 // only, unless empty, is why the token only shows.
 func (b *book) admit(code, only string) (text string, s seat, err error) {
 	hash := secret(sha256.Sum256([]byte(code)))
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tidy()
+	for _, was := range b.spent {
+		if approval.SameDigest(floodmark.Digest(was.code), floodmark.Digest(hash)) {
+			b.drop(func(t *token) bool { return t.text == was.gave })
+			return "", seat{}, errTwice
+		}
+	}
 	if b.tries >= maxTries {
 		return "", seat{}, errTooMany
 	}
@@ -127,6 +142,7 @@ func (b *book) admit(code, only string) (text string, s seat, err error) {
 		return "", seat{}, errNoCode
 	}
 	s = b.codes[found].seat
+	ends := b.codes[found].ends
 	b.codes = slices.Delete(b.codes, found, found+1)
 	if only != "" {
 		s.only(only)
@@ -136,7 +152,9 @@ func (b *book) admit(code, only string) (text string, s seat, err error) {
 		b.drop(func(t *token) bool { return t == oldest })
 	}
 	text, now := tokenPrefix+draw(), b.now()
-	b.open = append(b.open, &token{text: sha256.Sum256([]byte(text)), seat: s, made: now, used: now, gone: make(chan struct{})})
+	gave := secret(sha256.Sum256([]byte(text)))
+	b.spent = append(b.spent, spent{hash, gave, ends})
+	b.open = append(b.open, &token{text: gave, seat: s, made: now, used: now, gone: make(chan struct{})})
 	return text, s, nil
 }
 
@@ -177,6 +195,7 @@ func (b *book) end() int {
 func (b *book) tidy() {
 	now := b.now()
 	b.codes = slices.DeleteFunc(b.codes, func(i invitation) bool { return !now.Before(i.ends) })
+	b.spent = slices.DeleteFunc(b.spent, func(s spent) bool { return !now.Before(s.ends) })
 	b.drop(func(t *token) bool { return now.Sub(t.used) >= MaxIdle || now.Sub(t.made) >= MaxAge })
 }
 

@@ -5,14 +5,15 @@ package console
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
-	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -44,6 +45,7 @@ type Options struct {
 // The limits of the listener. A browser has at most six connections for all its pages.
 const (
 	maxConnections = 64
+	maxLooking     = 2 // searches for the process behind a connection at once
 	maxHeaderBytes = 16 << 10
 	headerTimeout  = 5 * time.Second
 	idleTimeout    = 2 * time.Minute
@@ -146,7 +148,7 @@ func (c *Console) address(ctx context.Context) (string, error) {
 	if c.at != "" {
 		return c.at, nil
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "tcp4", "127.0.0.1:0")
+	l, err := listen(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -154,16 +156,33 @@ func (c *Console) address(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", errors.Join(err, l.Close())
 	}
-	c.server, c.at = c.newServer(at.Port()), at.String()
+	c.server, c.at = c.newServer(at.String()), at.String()
 	c.opened <- opening{c.server, &room{Listener: l}} // one at a time, so it never waits
 	return c.at, nil
 }
 
-func (c *Console) newServer(port uint16) *http.Server {
+// listen opens a port at an address of the loopback that nobody had before: 127.a.b.c, drawn by lot.
+// A browser keeps what an origin left in it: stored scripts, and service workers, which answer in the
+// place of the server. A program that an agent wrote can have left them for every port of 127.0.0.1
+// that the owner's browser ever asked. Only Linux has these addresses without being told.
+func listen(ctx context.Context) (net.Listener, error) {
+	var b [3]byte
+	_, _ = rand.Read(b[:]) // it never fails: without randomness the program crashes
+	b[0] |= 1 << 7         // not 127.0.0.1, and no address that programs choose
+
+	at := netip.AddrFrom4([4]byte{127, b[0], b[1], b[2] &^ 1}) // not the last one, which is for all
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp4", netip.AddrPortFrom(at, 0).String())
+	if errors.Is(err, syscall.EADDRNOTAVAIL) {
+		return new(net.ListenConfig).Listen(ctx, "tcp4", "127.0.0.1:0")
+	}
+	return l, err
+}
+
+func (c *Console) newServer(at string) *http.Server {
 	p := new(http.Protocols)
 	p.SetHTTP1(true)
 	return &http.Server{
-		Handler: &door{Options: c.opts, book: c.book, port: strconv.Itoa(int(port))}, Protocols: p,
+		Handler: &door{Options: c.opts, book: c.book, at: at, looking: make(chan struct{}, maxLooking)}, Protocols: p,
 		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 		ConnContext: withLine, ErrorLog: slog.NewLogLogger(c.opts.Log.Handler(), slog.LevelDebug),
 	}

@@ -27,7 +27,10 @@ type door struct {
 	Options
 
 	book *book
-	port string
+	at   string // address and port, the only name of the console
+	// looking bounds how many connections are looked up at once: a search goes through all processes,
+	// and whoever connects begins one.
+	looking chan struct{}
 
 	mu    sync.Mutex // guards guess
 	guess peer.Process
@@ -99,7 +102,15 @@ func (d *door) caller(r *http.Request) (_ peer.Caller, told bool) {
 	if !ok {
 		return peer.Caller{Kind: "unknown-peer", Why: "it is not known who is there"}, true
 	}
-	l.once.Do(func() { l.who, l.told = d.lookUp(l) })
+	l.once.Do(func() {
+		select {
+		case d.looking <- struct{}{}:
+			l.who, l.told = d.lookUp(l)
+			<-d.looking
+		case <-r.Context().Done():
+			l.who, l.told = peer.Caller{Kind: "unknown-peer", Why: "it hung up"}, true
+		}
+	})
 	if !l.told {
 		return peer.Caller{}, false
 	}
@@ -132,9 +143,10 @@ func (d *door) lookUp(l *line) (_ peer.Caller, told bool) {
 
 // foreign returns why a request is not one of our own page's; empty if it may be. A browser says
 // which site asks, and no page can change that. The name in Host keeps out pages whose own name
-// was made to lead to this machine.
+// was made to lead to this machine, and the name localhost, which leads to ::1 as well, where the
+// same port is anybody's.
 func (d *door) foreign(r *http.Request) string {
-	if r.Host != "127.0.0.1:"+d.port && r.Host != "localhost:"+d.port {
+	if r.Host != d.at {
 		return "the console has another name than that; use the link of «floodmark open»"
 	}
 	for _, name := range []string{"Origin", "Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest", "Authorization", "Content-Type"} {
@@ -221,6 +233,9 @@ func (d *door) login(w http.ResponseWriter, r *http.Request, only string) {
 	}
 	text, s, err := d.book.admit(said.Code, only)
 	switch {
+	case errors.Is(err, errTwice):
+		d.Incident(r.Context(), "console-link-twice", "a link to the console was used twice; the page that it opened first was logged out")
+		answer(w, http.StatusUnauthorized, refusal{err.Error()})
 	case errors.Is(err, errTooMany):
 		d.Incident(r.Context(), "console-codes", "too many wrong links were tried at the console; all were ended")
 		answer(w, http.StatusTooManyRequests, refusal{err.Error()})

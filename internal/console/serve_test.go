@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -190,7 +191,7 @@ func TestClosedUntilOpened(t *testing.T) {
 	}
 	s.open()
 	address := strings.TrimPrefix(s.base, "http://")
-	if host, _, err := net.SplitHostPort(address); err != nil || host != "127.0.0.1" {
+	if at, err := netip.ParseAddrPort(address); err != nil || !at.Addr().IsLoopback() {
 		t.Errorf("it listens on %s", address)
 	}
 	first := s.base

@@ -48,7 +48,7 @@ class Live {
   unread = $state.raw<string[]>([]);
   status = $state.raw<StatusResponse>({});
   missed = $state(0);
-  /** When the list of questions last changed its order. */
+  /** When a question last moved on the page: what is pressed soon after was meant for another one. */
   moved = $state(0);
 
   /** What is open and not kept back for quiet hours. */
@@ -118,14 +118,19 @@ class Live {
     void this.#read();
   }
 
+  /** shift says that questions have just moved on the page. */
+  shift(): void {
+    this.moved = Date.now();
+  }
+
   /** settle says how a card of this page was answered. */
   settle(ticket: string, by: Answered): void {
-    this.cards = this.cards.map((c) => (c.q.ticket === ticket ? { ...c, by, ended: Date.now() } : c));
+    this.#place(this.cards.map((c) => (c.q.ticket === ticket ? { ...c, by, ended: Date.now() } : c)));
   }
 
   /** dismiss takes an ended card away. */
   dismiss(ticket: string): void {
-    this.cards = this.cards.filter((c) => c.q.ticket !== ticket || c.ended === undefined);
+    this.#place(this.cards.filter((c) => c.q.ticket !== ticket || c.ended === undefined));
   }
 
   async #read(): Promise<void> {
@@ -192,9 +197,10 @@ class Live {
     this.#place(cards);
   }
 
+  /** #place shows these cards. One that changes or ends has another height, and moves all below it. */
   #place(cards: Card[]): void {
-    const same = cards.length === this.cards.length && cards.every((c, i) => c.q.ticket === this.cards[i]?.q.ticket);
-    if (!same) this.moved = Date.now();
+    const as = (c: Card, o: Card | undefined): boolean => c.q.ticket === o?.q.ticket && c.since === o?.since && (c.ended === undefined) === (o.ended === undefined);
+    if (cards.length !== this.cards.length || !cards.every((c, i) => as(c, this.cards[i]))) this.shift();
     this.cards = cards;
   }
 
@@ -237,7 +243,7 @@ class Live {
   }
 
   #answered(a: Answered): void {
-    this.cards = this.cards.map((c) => (c.q.ticket === a.ticket && c.by === undefined ? { ...c, by: a, gone: false, ended: Date.now() } : c));
+    this.#place(this.cards.map((c) => (c.q.ticket === a.ticket && c.by === undefined ? { ...c, by: a, gone: false, ended: Date.now() } : c)));
   }
 
   #wrote(session: string, m: WatchResponse): void {
@@ -256,7 +262,7 @@ class Live {
   #tick(): void {
     this.now = Date.now();
     if (this.cards.some((c) => c.ended === undefined && millis(c.q.expires) < this.now - 1_000)) {
-      this.cards = this.cards.map((c) => (c.ended === undefined && millis(c.q.expires) < this.now - 1_000 ? { ...c, gone: true, ended: this.now } : c));
+      this.#place(this.cards.map((c) => (c.ended === undefined && millis(c.q.expires) < this.now - 1_000 ? { ...c, gone: true, ended: this.now } : c)));
       this.refresh();
     }
     if (this.cards.some((c) => c.ended !== undefined && this.now - c.ended > keepEnded)) {
