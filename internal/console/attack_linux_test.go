@@ -1,11 +1,11 @@
 package console
 
 import (
+	"context"
 	"net/http"
 	"net/netip"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/floodmark/floodmark/internal/service/httpapi"
 )
@@ -71,15 +71,31 @@ func TestSearchesAreBounded(t *testing.T) {
 	for range maxLooking {
 		h.door.looking <- struct{}{}
 	}
-	done := make(chan int)
-	go func() { done <- h.ask(http.MethodGet, "/", "", nil).Code }()
-	select {
-	case code := <-done:
-		t.Fatalf("answered %d", code)
-	case <-time.After(20 * time.Millisecond):
+	gone, hangUp := context.WithCancel(t.Context())
+	hangUp()
+	if w := h.ask(http.MethodGet, "/", "", func(r *http.Request) { *r = *r.WithContext(gone) }); w.Code != http.StatusForbidden {
+		t.Errorf("whoever hung up: %d", w.Code)
 	}
 	<-h.door.looking
-	if code := <-done; code != http.StatusOK {
-		t.Errorf("the owner's browser: %d", code)
+	if w := h.ask(http.MethodGet, "/", "", nil); w.Code != http.StatusOK {
+		t.Errorf("the owner's browser: %d", w.Code)
+	}
+}
+
+// TestNoLoginThroughOthers: a dev server or a forwarded port of the owner's passes on what an agent
+// sends, and the link stays good for the owner's browser.
+func TestNoLoginThroughOthers(t *testing.T) {
+	h := newHouse(t)
+	code := h.invite(httpapi.OwnerMay)
+	h.listens = true
+	if _, status := h.login(code); status != http.StatusForbidden {
+		t.Errorf("through a proxy: %d", status)
+	}
+	if len(h.incidents) != 1 || !strings.HasPrefix(h.incidents[0], "console-relay: ") {
+		t.Errorf("incidents: %q", h.incidents)
+	}
+	h.listens = false
+	if _, status := h.login(code); status != http.StatusOK {
+		t.Errorf("the owner's browser: %d", status)
 	}
 }

@@ -32,6 +32,8 @@ type Options struct {
 	Judge func(ours, theirs netip.AddrPort, guess peer.Process) (peer.Caller, bool)
 	// Still judges a process again.
 	Still func(peer.Caller) peer.Caller
+	// Listens reports whether a process waits for connections of others, for whom it may speak.
+	Listens func(pid int) bool
 	// Person reports whether a person at a terminal asks.
 	Person func(ctx context.Context, who httpapi.Identity) bool
 	// Off is why there is no console here; empty if there is one.

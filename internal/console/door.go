@@ -90,7 +90,7 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case api:
 		d.serveAPI(w, r, caller, only)
 	case r.URL.Path == loginPath:
-		d.login(w, r, only)
+		d.login(w, r, caller, only)
 	default:
 		servePage(w, r)
 	}
@@ -211,7 +211,12 @@ type admission struct {
 }
 
 // login takes the code of a link and gives a token, once.
-func (d *door) login(w http.ResponseWriter, r *http.Request, only string) {
+func (d *door) login(w http.ResponseWriter, r *http.Request, caller peer.Caller, only string) {
+	if only == "" && d.Listens(caller.PID) {
+		d.Incident(r.Context(), "console-relay", "a login to the console was tried through "+caller.Line()+", which takes connections of others")
+		answer(w, http.StatusForbidden, refusal{"this program takes connections of others (a proxy, a forwarded port, or a browser that can be driven from outside), so it may speak for them: open the link in a browser without that"})
+		return
+	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		answer(w, http.StatusUnsupportedMediaType, refusal{"send application/json"})
 		return

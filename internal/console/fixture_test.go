@@ -42,6 +42,7 @@ type house struct {
 	at        int  // the process at the other end of every connection
 	user      int  // and its user
 	untold    bool // the system does not tell
+	listens   bool // the process takes connections of others
 	incidents []string
 	served    []httpapi.Identity // whom the API was called by
 	door      *door
@@ -66,7 +67,7 @@ func newHouse(t *testing.T) *house {
 	}}
 	h.Console = New(Options{
 		API:   http.HandlerFunc(h.api),
-		Judge: gate.JudgeTCP, Still: gate.Still, Person: httpapi.Terminal,
+		Judge: gate.JudgeTCP, Listens: func(int) bool { return h.listens }, Still: gate.Still, Person: httpapi.Terminal,
 		Incident: func(_ context.Context, kind, text string) { h.incidents = append(h.incidents, kind+": "+text) },
 		Log:      slog.New(slog.DiscardHandler), Now: func() time.Time { return h.now },
 	})

@@ -42,6 +42,34 @@ func tcpPeer(ours, theirs netip.AddrPort, users []int, guess Process) (Process, 
 	return p, uid, err
 }
 
+// Listens reports whether a process waits for connections over TCP, so that what it sends may be
+// another program's word. It returns true if that cannot be found out.
+func Listens(pid int) bool {
+	names, err := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/fd")
+	if err != nil {
+		return true
+	}
+	has := make(map[string]bool, len(names))
+	for _, name := range names {
+		if is, err := os.Readlink("/proc/" + strconv.Itoa(pid) + "/fd/" + name.Name()); err == nil {
+			has[is] = true
+		}
+	}
+	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
+		data, err := os.ReadFile(table)
+		if err != nil {
+			continue // a system without that family
+		}
+		const state, node, listening = 3, 9, "0A"
+		for line := range strings.Lines(string(data)) {
+			if f := strings.Fields(line); len(f) > node && f[state] == listening && has["socket:["+f[node]+"]"] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // holder returns the youngest process that has a socket open.
 func holder(inode string) (Process, error) {
 	all, err := os.ReadDir("/proc")

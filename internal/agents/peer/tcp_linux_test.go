@@ -1,7 +1,9 @@
 package peer
 
 import (
+	"net"
 	"net/netip"
+	"os"
 	"testing"
 )
 
@@ -30,5 +32,26 @@ func TestParseTCP(t *testing.T) {
 		if _, _, ok := parseTCP(line, ours, theirs); ok != want {
 			t.Errorf("%q: %v", line, ok)
 		}
+	}
+}
+
+func TestListens(t *testing.T) {
+	for _, network := range []string{"tcp4", "tcp6"} {
+		if Listens(os.Getpid()) {
+			t.Fatal("nothing listens yet")
+		}
+		l, err := new(net.ListenConfig).Listen(t.Context(), network, "localhost:0")
+		if err != nil {
+			continue // a system without that family
+		}
+		if !Listens(os.Getpid()) {
+			t.Errorf("%s: it does not listen", network)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if !Listens(-1) {
+		t.Error("what nobody knows is taken for harmless")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/agents/peer"
 	"github.com/floodmark/floodmark/internal/ask/lasting"
 	"github.com/floodmark/floodmark/internal/console"
 	"github.com/floodmark/floodmark/internal/console/did"
@@ -100,7 +101,7 @@ func (d *Daemon) newConsole(desk httpapi.Owner, o httpapi.Options) *console.Cons
 	}
 	mux := http.NewServeMux()
 	c := console.New(console.Options{
-		API: mux, Judge: d.gate.JudgeTCP, Still: d.gate.Still, Person: httpapi.Terminal, Off: off,
+		API: mux, Judge: d.gate.JudgeTCP, Still: d.gate.Still, Listens: peer.Listens, Person: httpapi.Terminal, Off: off,
 		Incident: d.incident, Log: d.opts.Log, Now: d.opts.Now,
 	})
 	d.pages = d.consoleDesk(c)
