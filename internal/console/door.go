@@ -214,7 +214,7 @@ type admission struct {
 func (d *door) login(w http.ResponseWriter, r *http.Request, caller peer.Caller, only string) {
 	if only == "" && d.Listens(caller.PID) {
 		d.Incident(r.Context(), "console-relay", "a login to the console was tried through "+caller.Line()+", which takes connections of others")
-		answer(w, http.StatusForbidden, refusal{"this program takes connections of others (a proxy, a forwarded port, or a browser that can be driven from outside), so it may speak for them: open the link in a browser without that"})
+		answer(w, http.StatusForbidden, refusal{relays})
 		return
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
@@ -250,6 +250,10 @@ func (d *door) login(w http.ResponseWriter, r *http.Request, caller peer.Caller,
 		answer(w, http.StatusOK, admission{Token: text, Name: s.who.Name, May: s.who.May, OnlyShows: s.why})
 	}
 }
+
+// relays is why a program that takes connections is not logged in. It takes nothing from the link.
+const relays = "this program takes connections of others (a proxy, a forwarded port, or a browser that can be driven from outside), " +
+	"so it may speak for them: open the link in a browser without that"
 
 // A refusal says why there is no token.
 type refusal struct {
