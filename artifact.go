@@ -85,8 +85,8 @@ type ArtifactRead struct {
 	Sources  []Source    `json:"sources,omitempty"`
 }
 
-// ArtifactWritten says that an allowed call leaves something behind, made from the live sources
-// older than Nodes.
+// ArtifactWritten says that an allowed call leaves an artifact behind. The artifact is made from
+// all sources with a number below Nodes that were in the session's context.
 type ArtifactWritten struct {
 	Artifact ArtifactRef `json:"artifact"`
 	Call     CallID      `json:"call,omitempty"`

@@ -45,7 +45,7 @@ type Basis struct {
 	Interactive bool `json:"interactive,omitempty"`
 	// Bound is from older journals. It has no effect any more.
 	Bound bool `json:"bound,omitempty"`
-	// Tidies: all that the call changes is to delete files that this session wrote.
+	// Tidies: the call changes nothing, except that it deletes files that this session wrote.
 	Tidies bool `json:"tidies,omitempty"`
 	// Pushed: all that the call sends is a push to the project's origin, for which the owner asked.
 	Pushed bool `json:"pushed,omitempty"`
@@ -83,7 +83,7 @@ type Basis struct {
 	// Kinds are the kinds of the values, one for each argument. If it is empty, all values are
 	// non-empty strings.
 	Kinds []ValueKind `json:"kinds,omitempty"`
-	// Cut are the arguments, except content, whose short form is not the whole value.
+	// Cut are the arguments whose short form is not the whole value. Content is not listed.
 	Cut []int `json:"cut,omitempty"`
 	// Long are the arguments whose value cannot be shown to an auditor as a whole, because it is
 	// too long or may contain a secret.
@@ -171,7 +171,7 @@ type Address struct {
 	// FromHost says that the owner stated each value of the call, or that it came from this host.
 	FromHost bool `json:"fromHost,omitempty"`
 	// Named says that the owner's own work names the host, that the host is this machine, or that
-	// it is a documentation host that gets only a path.
+	// it is a documentation host and the request contains only a path.
 	Named bool `json:"named,omitempty"`
 }
 

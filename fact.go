@@ -103,10 +103,10 @@ type Source struct {
 	Digest Digest   `json:"digest,omitzero"`
 	Inputs []NodeID `json:"inputs,omitempty"`
 	// Whole says that the content was made from everything seen before it, like a summary. It has
-	// the same effect as Inputs with all older nodes.
+	// the same effect as listing all older nodes in Inputs.
 	Whole bool `json:"whole,omitempty"`
-	// Call is the dispatched call whose result this will be. It is set until the result arrives;
-	// the announced source already lowers the mark.
+	// Call is the dispatched call whose result this will be. It is set while the result has not
+	// arrived. The source already lowers the mark in this time.
 	Call CallID `json:"call,omitempty"`
 	// Via are the artifacts through which the content came from other sessions, oldest first. It is
 	// empty for content that this session read itself.
@@ -336,7 +336,8 @@ type Shown struct {
 	// Pick is set if the approver must also enter the destination of the call. It verifies a chosen
 	// value without revealing it.
 	Pick Digest `json:"pick,omitzero"`
-	// PickEnd verifies the typed end of that value without revealing it.
+	// PickEnd verifies the end of that value, which is enough if the approver types it. It does not
+	// reveal the value.
 	PickEnd Digest `json:"pickEnd,omitzero"`
 	// Two is set if two people must approve the call.
 	Two bool `json:"two,omitempty"`
@@ -345,8 +346,8 @@ type Shown struct {
 	Boxed bool `json:"boxed,omitempty"`
 	// Hosts are the hosts that its box would let the call reach, such as «api.example:443».
 	Hosts []string `json:"hosts,omitempty"`
-	// Here identifies the repository in which the question was asked together with all that an
-	// approval for that repository would cover. For an approval of hosts it is the digest of the
+	// Here is a digest of two things: the repository in which the question was asked, and all that
+	// an approval for that repository would cover. For an approval of hosts it is the digest of the
 	// repository alone.
 	Here Digest `json:"here,omitzero"`
 	// Vouch is set in a question about content: whether the owner endorses this content, as they

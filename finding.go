@@ -14,7 +14,7 @@ const (
 	DeletesFolder  Finding = "deletes-folder"  // it deletes a folder with everything in it
 )
 
-// Found returns what was found, also where an older journal says it in a field of its own.
+// Found returns the findings, including those that older journals recorded in separate fields.
 func (b *Basis) Found() []Finding {
 	list := slices.Clip(b.Findings)
 	if b.Interactive {

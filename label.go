@@ -1,7 +1,7 @@
 package floodmark
 
-// Trust says how far the author of some content is trusted. Smaller is safer: the zero value is
-// [Untrusted].
+// Trust says how far the author of some content is trusted. A smaller value means less trust; the
+// zero value is [Untrusted].
 type Trust uint8
 
 // The six trust levels, from the least to the most trusted.
@@ -14,8 +14,8 @@ const (
 	System                 // the prompt and configuration we shipped
 )
 
-// Secrecy says who may see some content.
-// Smaller is safer: the zero value is [Secret].
+// Secrecy says who may see some content. A smaller value means that fewer may see it; the zero
+// value is [Secret].
 type Secrecy uint8
 
 // The four secrecy levels, from the most guarded to the least.

@@ -59,8 +59,8 @@ type PauseEnded struct {
 	Session SessionID `json:"session,omitempty"`
 	Why     string    `json:"why"`
 	By      string    `json:"by,omitempty"`
-	// Asked and Refused count over all sessions of the pause. They are set only in the monitor's
-	// own session, for an expired pause.
+	// Asked and Refused count over all sessions of the pause. They are set only if the pause had
+	// expired, and only in the copy of this fact in the monitor's own session.
 	Asked   int `json:"asked,omitempty"`
 	Refused int `json:"refused,omitempty"`
 }

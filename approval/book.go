@@ -146,7 +146,7 @@ func (b *Book) Open(f floodmark.TicketOpened, turn int) {
 	}
 }
 
-// AskedSince counts the questions that expire after a time.
+// AskedSince counts the questions whose expiry is after t.
 func (b *Book) AskedSince(t time.Time) int {
 	n := 0
 	for _, until := range b.Waits {

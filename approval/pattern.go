@@ -67,16 +67,16 @@ func (s *Subject) Wider(address int) string {
 	return s.spelled("", nil)
 }
 
-// spelled returns a pattern with every argument that matters, except those in but. It is empty if
-// an argument cannot be written in full, because a person approves in general only what was shown
-// in full.
-func (s *Subject) spelled(first string, but []int) string {
+// spelled returns a pattern with every argument that matters, except those whose index is in
+// except. It is empty if an argument cannot be written in full, because a person approves in
+// general only what was shown in full.
+func (s *Subject) spelled(first string, except []int) string {
 	parts := []string{s.Action.Tool.String()}
 	if first != "" {
 		parts = append(parts, first)
 	}
 	for i, a := range s.Action.Arguments {
-		if a.Role == floodmark.Content || slices.Contains(but, i) {
+		if a.Role == floodmark.Content || slices.Contains(except, i) {
 			continue
 		}
 		if slices.Contains(s.Basis.Cut, i) || Wild(a.Shown) {
@@ -113,11 +113,11 @@ func (s *Subject) hostPattern(at int) string {
 	if p := s.Action.Arguments[at].Path; p != "url" {
 		name = Word(p) + ".host"
 	}
-	but := []int{at}
+	except := []int{at}
 	for i := range s.Action.Arguments { // what only says how to read it, such as a prompt
 		if s.Basis.Kind(i) == floodmark.TextValue && !slices.Contains(s.Basis.Destinations, i) && !slices.Contains(s.Basis.Paths, i) {
-			but = append(but, i)
+			except = append(except, i)
 		}
 	}
-	return s.spelled(name+"="+Word(host), but)
+	return s.spelled(name+"="+Word(host), except)
 }

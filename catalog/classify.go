@@ -346,7 +346,7 @@ func (j *judge) together(files []string) {
 	}
 }
 
-// url examines an address. Responses of this machine and its network are not public, and a file:
+// url examines an address. Responses of this machine and its network are not public. A file://
 // address has the label of its path.
 func (j *judge) url(value string) {
 	if address.NamesFile(value) {

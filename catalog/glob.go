@@ -22,7 +22,7 @@ type glob struct {
 	low  Segments // in lower case
 }
 
-// maxGlobSegments bounds one pattern; a path deeper than this is not a rule.
+// maxGlobSegments bounds the segments of one pattern. A longer pattern is an error.
 const maxGlobSegments = 32
 
 var (

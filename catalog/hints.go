@@ -103,8 +103,8 @@ func (c *Catalog) LooksAt(t floodmark.ToolRef, top string) bool {
 	return a.Is == IsPath || a.Is == IsPatch || a.Is == IsURL || a.Is == IsCommand
 }
 
-// Possible returns every effect that some arguments could have, to find out beforehand whether a
-// tool can be of any use. An unknown tool has nothing better than Run.
+// Possible returns every effect that a call of the tool can have, whatever its arguments, to find
+// out beforehand whether the tool can be of any use.
 func (c *Catalog) Possible(t floodmark.ToolRef) []floodmark.Effect {
 	p, known := c.Lookup(t)
 	if !known {

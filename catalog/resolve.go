@@ -60,8 +60,8 @@ func (u Use) Arg(top string) Arg {
 // Commands reports whether an argument of the tool is a command line.
 func (u Use) Commands() bool { return u.Profile != nil && u.Profile.command }
 
-// Fresh reports whether a call is one command line in a new shell that no other call uses, by the
-// profile and these arguments. False and empty arguments are ignored.
+// Fresh reports whether, according to its profile and arguments, a call is one command line in a
+// new shell that no other call uses. Arguments that are empty or false are ignored.
 func (u Use) Fresh(leaves []hook.Leaf) bool {
 	if u.Profile == nil || u.Found.Has(floodmark.TakesCommands) {
 		return false

@@ -190,8 +190,8 @@ func (ev *Event) prompted(list []Content) []Content {
 	return append([]Content{prompt}, list...)
 }
 
-// A Window is a client of tool servers that could show a question in its own window. Whether it may
-// is not decided by the client.
+// A Window is an MCP client that can show a question in its own window. The monitor, not the
+// client, decides whether it does.
 type Window struct {
 	// Client is the client's name, by its token; empty for the process that started the gateway.
 	Client string `json:"client,omitempty"`
@@ -209,8 +209,8 @@ const (
 	Decline = "decline"
 )
 
-// An Ask is a question for the window of a gateway's client. It contains no code, because the
-// client is not the owner.
+// An Ask is a question for the window of a gateway's client. It contains no one-time approval code,
+// because the client is not the owner.
 type Ask struct {
 	// Text is the question in a few lines.
 	Text string `json:"text"`

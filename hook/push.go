@@ -29,7 +29,7 @@ type Push struct {
 
 // Sent is what an inspected push sends, in short.
 type Sent struct {
-	// Sums counts it in our own words: «1 commit, 2 files, +3 -1 lines».
+	// Sums says how much the push sends, in our own words: «1 commit, 2 files, +3 -1 lines».
 	Sums string
 	// Branch is the remote branch.
 	Branch string
@@ -126,11 +126,11 @@ func (p *Push) Apart(d *floodmark.Decision) {
 	d.Reasons = append([]floodmark.Reason{{Code: floodmark.PushShown, Text: p.Refuse}}, d.Reasons...)
 }
 
-// With returns a digest of others, which is what a call depends on, and of what is shown of its
-// push. An approval is bound to this digest, so it covers no other push.
-func (p *Push) With(others floodmark.Digest) floodmark.Digest {
+// With combines rest, the digest of everything else that a call depends on, with what the owner is
+// shown of the push. An approval is bound to the result, so it covers no other push.
+func (p *Push) With(rest floodmark.Digest) floodmark.Digest {
 	if p == nil {
-		return others
+		return rest
 	}
-	return floodmark.DigestOf("push\x00" + p.Digest.String() + "\x00" + p.Unseen + "\x00" + others.String())
+	return floodmark.DigestOf("push\x00" + p.Digest.String() + "\x00" + p.Unseen + "\x00" + rest.String())
 }

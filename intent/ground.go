@@ -129,10 +129,10 @@ func (l *licence) whoOrWhat(i int, about catalog.Arg, leaf hook.Leaf) warrant {
 
 // targetStated reports whether the owner named another argument that decides
 // where the effect lands.
-func (l *licence) targetStated(but int) bool {
+func (l *licence) targetStated(except int) bool {
 	for i, leaf := range l.call.Leaves {
 		about := l.call.About[i]
-		if i != but && leaf.Value != "" && leaf.Kind == hook.String && about.Role != floodmark.Content && about.Is != catalog.IsWhen && l.his(i, about) {
+		if i != except && leaf.Value != "" && leaf.Kind == hook.String && about.Role != floodmark.Content && about.Is != catalog.IsWhen && l.his(i, about) {
 			return true
 		}
 	}
@@ -142,22 +142,23 @@ func (l *licence) targetStated(but int) bool {
 // ownWords reports whether each text of the call quotes the owner's words or is
 // made of them. In a call without a text, the owner must have named another
 // argument, and each name in the clauses that ask must be in another argument.
-func (l *licence) ownWords(but int) bool {
+func (l *licence) ownWords(except int) bool {
 	for text := range l.texts() {
 		if !language.Quotes(l.said, text) && !l.s.Words.Retells(l.said, text) {
 			return false
 		}
 	}
-	return l.saysSomething() || l.targetStated(but) && !l.leavesOut(but)
+	return l.saysSomething() || l.targetStated(except) && !l.leavesOut(except)
 }
 
-// leavesOut reports whether a clause that asks has a name that is in no argument other than but, so
-// that but may be there instead of what the owner named.
-func (l *licence) leavesOut(but int) bool {
+// leavesOut reports whether a request of the owner's contains a name that is in no argument, the
+// argument at index except not counted. Then that argument may have taken the place of what the
+// owner named.
+func (l *licence) leavesOut(except int) bool {
 	return slices.ContainsFunc(l.asked.wanted, func(r *language.Request) bool {
 		return slices.ContainsFunc(r.Called(), func(name string) bool {
 			for i, leaf := range l.call.Leaves {
-				if i != but && strings.Contains(leaf.Value, name) {
+				if i != except && strings.Contains(leaf.Value, name) {
 					return false
 				}
 			}
@@ -274,11 +275,11 @@ func (l *licence) mayComeFromSource(i int, about catalog.Arg) bool {
 // owner typed all of them except one argument, and one is a name that they called:
 // «invite Anna, her address is on this page». So a page can neither add nor choose
 // the recipient of a text or a file.
-func (l *licence) onlySaysWho(but int) bool {
-	from, named := l.call.Leaves[but], false
+func (l *licence) onlySaysWho(except int) bool {
+	from, named := l.call.Leaves[except], false
 	reaches := tokens.Reaches(from.Value)
 	for i, leaf := range l.call.Leaves {
-		if i == but || leaf.Value == "" {
+		if i == except || leaf.Value == "" {
 			continue
 		}
 		about := l.call.About[i]

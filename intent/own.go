@@ -20,10 +20,10 @@ func (l *licence) self(leaf hook.Leaf) bool { return l.addressIn(leaf, language.
 // person's data is, and has the name in it. The call must have no content, and the
 // owner must have named its other arguments, because no text or file is sent to a
 // person who is known only from a file.
-func (l *licence) held(but int, leaf hook.Leaf) bool {
+func (l *licence) held(except int, leaf hook.Leaf) bool {
 	for i, other := range l.call.Leaves {
 		about := l.call.About[i]
-		if i != but && other.Value != "" && (about.Role == floodmark.Content || !l.his(i, about)) {
+		if i != except && other.Value != "" && (about.Role == floodmark.Content || !l.his(i, about)) {
 			return false
 		}
 	}

@@ -47,7 +47,7 @@ func (st *step) asksOwn(use *catalog.Use, leaves []hook.Leaf, mark floodmark.Lab
 	}
 }
 
-// staysHome marks a use as asking only a service of the owner's.
+// staysHome marks a use as a mere question to a service of the owner's.
 func staysHome(use *catalog.Use) {
 	use.Looks.Own, use.URLs, use.Effects = true, nil, except(use.Effects, floodmark.Change)
 }

@@ -80,8 +80,8 @@ const (
 	maxHalved    = 12
 )
 
-// tells returns how many bits can be told by choosing a request: which of the seen links is
-// followed, and what was composed. What the owner stated, and where a result is saved here, tell
+// tells returns how many bits a request can leak: by which of the seen links it follows, and by
+// what the agent composed. What the owner stated, and the local path where a result is saved, leak
 // nothing.
 func (st *step) tells(tr *provenance.Tracer, j *judged) (n int) {
 	seen := st.s.Ledger.Links()

@@ -88,9 +88,9 @@ func (r *Record) Sound() bool {
 
 // A Guess fills in what a record does not hold.
 type Guess interface {
-	// Doubts notes why the answer is uncertain. It returns safe for the worst guess, else its
-	// opposite.
-	Doubts(why string, safe bool) bool
+	// Doubts notes why the answer is uncertain. The worst guess gets strict; the best guess gets
+	// its opposite.
+	Doubts(why string, strict bool) bool
 	// Trusts sets how far the arguments are trusted now.
 	Trusts(args []floodmark.Argument)
 	// Carries sets what would be found in the arguments now.

@@ -135,8 +135,8 @@ func (st *step) afterTool() {
 	st.worth(j.returns, found)
 }
 
-// worth tells a gateway the label of a result, for clients that understand it, and the mark, so
-// that the gateway knows when tools may have to be hidden.
+// worth tells a gateway two things: the label of a result, for clients that understand it; and the
+// mark, by which the gateway knows when tools may have to be hidden.
 func (st *step) worth(l floodmark.Label, found []floodmark.SecretSpan) {
 	if !st.ev.Gateway {
 		return

@@ -92,7 +92,7 @@ func (m *Monitor) consult(ctx context.Context, s journal.Session, ev hook.Event,
 }
 
 // opinion returns the auditor's opinion. If there is none, observers are told why, unless the
-// policy ignores that.
+// policy lets calls run without an opinion.
 func (m *Monitor) opinion(ctx context.Context, s journal.Session, ev hook.Event, c audit.Case) audit.Opinion {
 	if m.cfg.Auditor == nil || !c.Fits() {
 		return audit.Opinion{}

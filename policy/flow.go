@@ -175,10 +175,9 @@ func steered(q *Question) bool {
 	return ok && fromOutside(u) && !q.Reach.Site && !q.Reach.PointedAt
 }
 
-// unnamed reports whether neither the owner, nor the policy, nor a text by the owner
-// that the agent read named the host of the URL. Text from outside can spell an
-// address so that it is found nowhere, and a request there can carry away what was
-// read.
+// unnamed reports whether neither the owner, nor the policy, nor a text by the owner that the agent
+// read named the host of the URL. Text from outside can make the agent put together an address that
+// no source contains, and a request to it can leak what was read.
 func unnamed(q *Question) bool {
 	u, ok := argumentAt(q, q.Reach.URLArg)
 	return ok && u.Whence != floodmark.Stated && !q.Reach.HostStated && !q.Reach.HostListed && !q.Reach.HostNamed && !q.Reach.PointedAt

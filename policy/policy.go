@@ -110,8 +110,8 @@ func (p *Policy) Verifiers(agent string) []Verifier {
 	return out
 }
 
-// Caution reports whether the policy calls the tool's results untrusted. It
-// only tightens, so a bare name also concerns a server's tool of that name.
+// Caution reports whether the policy calls the tool's results untrusted. An entry can only tighten,
+// so a name without a server also matches a tool of any server.
 func (p *Policy) Caution(t floodmark.ToolRef) bool {
 	if p == nil || len(p.caution) == 0 {
 		return false

@@ -62,10 +62,10 @@ func (l *Ledger) Blame(limit floodmark.Trust) []floodmark.NodeID {
 }
 
 // NewBelow reports whether a source trusted less than limit became live, or live again, since from
-// was the next node. Sources for which but returns true are ignored.
-func (l *Ledger) NewBelow(from floodmark.NodeID, limit floodmark.Trust, but func(floodmark.NodeID) bool) bool {
+// was the next node. Sources for which skip returns true are ignored.
+func (l *Ledger) NewBelow(from floodmark.NodeID, limit floodmark.Trust, skip func(floodmark.NodeID) bool) bool {
 	since := func(n floodmark.NodeID) floodmark.NodeID { return floodmark.NodeID(l.entries[n].since) }
-	return l.live.Newer(from, limit, since, but)
+	return l.live.Newer(from, limit, since, skip)
 }
 
 // Guarded returns the oldest live source with exactly this secrecy; empty if there is none.

@@ -41,8 +41,8 @@ func (g Gates) Has(name string) bool {
 	return slices.ContainsFunc(g, func(one Gate) bool { return one.Name == name })
 }
 
-// Silence returns in a few words the fail mode of a gate: for all agents, and for each agent that
-// has another one.
+// Silence says what happens if a gate does not answer: it returns its fail mode for all agents, and
+// for each agent that has a different one.
 func (g Gates) Silence(name string, mode func(agent string) FailMode) string {
 	var said []string
 	for i := range g {

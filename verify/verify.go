@@ -60,7 +60,7 @@ type Verifier interface {
 const (
 	// MaxAnswerBytes bounds what is read of an answer.
 	MaxAnswerBytes = 64 << 10
-	// MaxReasonChars bounds what is kept of the reason in an answer (seed 3).
+	// MaxReasonChars bounds what is kept of the reason in an answer (see docs/reference/seeds.md).
 	MaxReasonChars = 500
 	// MaxParamsBytes bounds what a gate is shown. A larger call is refused and not cut, because the
 	// gate would not see the rest.

@@ -131,7 +131,7 @@ func nestCompletion(root, dev *cobra.Command) {
 	}
 }
 
-// moved returns the commands that were once at the top, by the command they are below now.
+// moved maps a command to the commands that are below it now and were once at the top.
 func moved() map[string]string {
 	return map[string]string{
 		"fleet":   "bundle join leave login logout machines token",

@@ -82,8 +82,8 @@ type asked struct {
 	window bool
 	// ended says how a question in the agent's window ended, if reported.
 	ended windowEnd
-	// instead are the arguments that an allowed call gets, which are those that were judged; nil if
-	// they are the agent's own.
+	// instead are the judged arguments, with which an allowed call must run; nil if they are the
+	// agent's own.
 	instead json.RawMessage
 	// result is a tool's result as the agent wrote it.
 	result json.RawMessage

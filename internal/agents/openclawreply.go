@@ -42,8 +42,8 @@ func (m openclawSays) audience() hook.Audience {
 }
 
 // whole returns everything that is sent, as one text. An address that the receiver's program may
-// load is written as an image, because addresses of images are made inert. The texts of Beside are
-// left out of an answer to the owner, which is never stopped.
+// load is written as an image, because the addresses of images are made inert later. An answer to
+// the owner is never stopped, so the texts of Beside are left out of it.
 func (m openclawSays) whole() string {
 	parts := []string{m.Text}
 	if m.audience() != hook.ToOwner {

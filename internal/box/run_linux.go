@@ -36,8 +36,8 @@ type handed struct {
 	Terminal int `json:"terminal,omitempty"`
 }
 
-// A ready is the second message: the command may start. It is sent later, so that the inner process
-// can build while the outer one searches for secrets.
+// A ready is the second message: the command may start. It is a message of its own, so that the
+// inner process can set up the box while the outer one still searches for secrets.
 type ready struct {
 	Hidden []string `json:"hidden"`
 }

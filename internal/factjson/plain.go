@@ -40,8 +40,8 @@ func (c *plain) mark(mark byte) {
 	}
 }
 
-// field reports whether a field's value comes next: when writing, unless it is omitted; when
-// reading, if its name comes next.
+// field reports whether the caller should now write or read a field's value. When writing, this is
+// every field that is not omitted; when reading, it is a field whose name comes next.
 func (c *plain) field(name string, omit bool) bool {
 	if c.reading {
 		return c.names(name)

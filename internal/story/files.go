@@ -32,7 +32,7 @@ func (w *world) onFiles(what func(in kernel.Input) []kernel.Output) error {
 }
 
 // cleaned records that the owner removed what sessions left at a path. It removes only the label,
-// because another file may be at the path at once.
+// because the path may get another file right afterwards.
 func (w *world) cleaned(path string) error {
 	things := leftover.Below(w.store, catalog.FoldPath(path))
 	if len(things) == 0 {

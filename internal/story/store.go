@@ -154,8 +154,8 @@ func (s *store) Around(path string) (artifact.Checkout, bool) {
 	return best, found
 }
 
-// Secrets implements [artifact.Disk]. Once a story has said what is in a file, there are no other
-// files.
+// Secrets implements [artifact.Disk]. If a story says what is in at least one file, its disk has no
+// other files.
 func (s *store) Secrets(search artifact.Search) (h artifact.Hoard) {
 	h.Whole = len(s.files) > 0
 	for _, path := range slices.Sorted(maps.Keys(s.files)) {

@@ -13,7 +13,8 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// minText is the fewest bytes by which a text that is handed on is recognised: a shorter one may be a coincidence.
+// minText is the fewest bytes of a text that is recognised when passed on: a shorter one may match
+// by chance.
 const minText = 16
 
 // Leave returns the changes of an allowed call: what it leaves behind has the sources of what the
@@ -106,7 +107,7 @@ func (b *Book) lain(t *touch) []floodmark.Source {
 	return list
 }
 
-// lies returns the label of reading a file at its place.
+// lies returns the label that a file has because of the place where it is.
 func (b *Book) lies(at string) floodmark.Label {
 	l := floodmark.Label{Trust: floodmark.Local, Secrecy: floodmark.Public}
 	switch kind, _ := b.Catalog.Where(at, b.At); {
@@ -383,8 +384,8 @@ func (b *Book) alone(folder floodmark.ArtifactRef) bool {
 	return len(b.find(folder)) == 0 || len(pending) > 0 && !slices.ContainsFunc(pending, func(w floodmark.ArtifactWritten) bool { return !w.Whole })
 }
 
-// spare leaves git's own folder out of this session's record of a folder: what its run changed
-// there is known, and has records of its own.
+// spare takes .git out of this session's record of a folder, because everything that the run
+// changed in .git has records of its own.
 func (b *Book) spare(folder floodmark.ArtifactRef) {
 	for _, k := range b.ours(folder) {
 		k.Spares = true

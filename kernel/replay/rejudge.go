@@ -59,12 +59,13 @@ type guess struct {
 	worst bool
 }
 
-// Doubts notes why the answer is uncertain. It returns safe for the worst guess, else its opposite.
-func (g *guess) Doubts(why string, safe bool) bool {
+// Doubts notes why the answer is uncertain. The worst guess gets strict; the best guess gets its
+// opposite.
+func (g *guess) Doubts(why string, strict bool) bool {
 	if g.doubt == "" {
 		g.doubt = why
 	}
-	return g.worst == safe
+	return g.worst == strict
 }
 
 // Trusts sets how far the arguments would be trusted.

@@ -33,8 +33,8 @@ func Schema() []byte {
 	return append(out.Bytes(), '\n')
 }
 
-// object is a JSON object that keeps its order, so that the file reads as the
-// language is written.
+// object is a JSON object that keeps the order of its members, so that the schema lists the keys in
+// the order in which a policy is usually written.
 type object []member
 
 type member struct {

@@ -1,6 +1,7 @@
-// Package hookframe is the protocol between the thin program an agent starts and the daemon: one
-// question and one answer on a unix socket, each a length and a JSON object. It neither translates
-// nor decides, and it imports nothing heavy, because the thin program starts once per tool call.
+// Package hookframe is the protocol between the daemon and floodmark-hook, the small program that
+// an agent starts: one question and one answer on a unix socket, each a length and a JSON object.
+// It neither translates nor decides, and it imports nothing heavy, because floodmark-hook starts
+// once per tool call.
 package hookframe
 
 import (

@@ -20,10 +20,10 @@ import (
 	"github.com/floodmark/floodmark/internal/agents/hookframe"
 )
 
-// A daemon decides by the policy in its home folder. A project may set an agent's variables, so
-// they are not used to start one. A daemon is only ever started for the account's own home folder,
-// as in the system's list of users, at the account's usual socket, from the program beside this
-// one, and with none of the agent's variables.
+// A daemon decides by the policy in its home folder. A project can set an agent's environment
+// variables, so they are not used to start a daemon. A daemon is only ever started for the
+// account's own home folder, as in the system's list of users, at the account's usual socket, from
+// the program beside this one, and with none of the agent's variables.
 
 // A starter holds what is needed to start a daemon.
 type starter struct {

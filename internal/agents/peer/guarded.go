@@ -54,8 +54,9 @@ func (g *Guarded) add(a agent) {
 	g.last = append(g.last, a)
 }
 
-// sweep drops processes that ended, then those below another one, which are still covered by it,
-// and only then the oldest. So an agent cannot get itself forgotten by starting many processes.
+// sweep drops processes that ended. If too many are left, it drops those that have an ancestor in
+// the list, because the ancestor covers them, and only then the oldest. So an agent cannot get
+// itself forgotten by starting many processes.
 func (g *Guarded) sweep() {
 	g.last = slices.DeleteFunc(g.last, func(a agent) bool {
 		now, err := g.table.Look(a.PID)
@@ -77,25 +78,25 @@ func (g *Guarded) sweep() {
 	}
 }
 
-// Below returns the name of a guarded agent that p descends from. It ignores agents named but,
-// because the hook program of an agent is below that agent.
-func (g *Guarded) Below(p Peer, but string) (name string, below bool) {
+// Below returns the name of a guarded agent that p descends from. It ignores agents whose name is
+// except, because the hook program of an agent is below that agent.
+func (g *Guarded) Below(p Peer, except string) (name string, below bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, a := range g.last {
-		if a.name != but && slices.ContainsFunc(p.Ancestors, func(up Info) bool { return up.Process == a.Process }) {
+		if a.name != except && slices.ContainsFunc(p.Ancestors, func(up Info) bool { return up.Process == a.Process }) {
 			return a.name, true
 		}
 	}
 	return "", false
 }
 
-// Among returns which of these processes are guarded agents. It ignores agents named but.
-func (g *Guarded) Among(list []Info, but string) (found []Process) {
+// Among returns which of these processes are guarded agents. It ignores agents whose name is except.
+func (g *Guarded) Among(list []Info, except string) (found []Process) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, p := range list {
-		if slices.ContainsFunc(g.last, func(a agent) bool { return a.Process == p.Process && (but == "" || a.name != but) }) {
+		if slices.ContainsFunc(g.last, func(a agent) bool { return a.Process == p.Process && (except == "" || a.name != except) }) {
 			found = append(found, p.Process)
 		}
 	}

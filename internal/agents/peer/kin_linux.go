@@ -141,7 +141,7 @@ func (k *Kin) glance(pid int) (Info, error) {
 	return parseStat(line)
 }
 
-// glance reads the line of the process in its open file stat, and nothing else.
+// glance reads only /proc/PID/stat of the process, from the file that is already open.
 func (r *relative) glance(pid int) (Info, error) {
 	var room [maxStatBytes]byte
 	line, err := readAgain(r.stat, room[:])

@@ -19,11 +19,12 @@ import (
 )
 
 // The client of a gateway can show a question in a window of its own. Nothing but the client's word
-// proves that a person gave the answer. So a client is asked only if the owner named it, and only if
-// no other process can pretend to be it. An agent's commands run below the agent, and a gateway's
-// servers below the gateway, so a process below either is not taken for a client. An agent that
-// reports by hooks is asked by its hooks. The process tree tells which client started a gateway. A
-// gateway with tokens must have begun the session itself, while the monitor watched.
+// proves that a person gave the answer. So a client is asked only if the owner named it, and only
+// if no other process can pretend to be it. An agent's commands run below the agent, and a
+// gateway's servers below the gateway, so a process below either is not taken for a client. An
+// agent that reports by hooks is asked by its hooks. For most gateways, the process tree shows
+// which client started them. A gateway with tokens serves several clients and says itself which one
+// asks; it is believed only in sessions that the monitor saw it begin.
 
 // windows tracks the questions that are open in clients' windows. It is in memory only. It is safe
 // for concurrent use.

@@ -145,8 +145,8 @@ type State int
 // The states of a ticket, as [Desk.Read] finds them.
 const (
 	// Lost means that the command may have run, and that its effects are not known: the box was
-	// killed, or its outcome is not authentic. If there is an outcome, the command has changed
-	// nothing in the project but the outcome's Changes.
+	// killed, or its outcome is not authentic. If there is an outcome, its Changes are all that the
+	// command changed in the project.
 	Lost State = iota
 	// Unredeemed means that no box took the ticket, or that nothing is left of the ticket. If the
 	// call has a result nevertheless, the command ran without a box.

@@ -71,8 +71,8 @@ func (k *Keep) Refuses(p string, folder bool) string {
 	return ""
 }
 
-// Leads reports whether no link may lead to a path. That is so if the path must not be written, or
-// if something below it must not be, because the link would give that another name.
+// Leads reports whether links to a path are forbidden. They are if the path, or something below it,
+// must not be written, because the link would give it another name.
 func (k *Keep) Leads(p string) bool {
 	if p == ".git" || strings.HasPrefix(strings.ToLower(p), ".git/") || k.Refuses(p, true) != "" {
 		return true

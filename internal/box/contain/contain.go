@@ -83,7 +83,8 @@ type Door struct {
 	// late are tickets whose boxes kept running after their calls were over. Those of an earlier
 	// run of the monitor are stored under the empty session.
 	late map[journal.Session][]ticket
-	// edited are the open calls that write files by themselves.
+	// edited are the calls, not yet over, of tools that write files themselves and not through a
+	// command.
 	edited map[call]editing
 	// where caches the project and home of sessions.
 	where map[journal.Session]Where

@@ -51,7 +51,8 @@ func parse(data []byte) ([]Attempt, error) {
 	return list, errors.Join(errs...)
 }
 
-// words returns how many words follow a way of seeing that an attempt worked.
+// words returns how many arguments a check has. A check is a way to see that an attempt worked,
+// such as «exists FILE».
 func words(kind string) (int, bool) {
 	n, known := map[string]int{"sent": 0, "said": 1, "has": 2, "lacks": 2, "source": 2, "exists": 1, "link": 1, "alive": 1, "dead": 0, "setuid": 1}[kind]
 	return n, known

@@ -61,7 +61,7 @@ type Fetcher struct {
 // atOnce is how many packages are fetched at the same time. They start in the order of the list.
 const atOnce = 6
 
-// A piece is fetched at once: all pinned archives of one version of a package.
+// A piece is what one step fetches: all pinned archives of one version of a package.
 type piece []lockfile.Package
 
 func (p piece) name() string {

@@ -39,7 +39,7 @@ type shower struct {
 	lines []string
 }
 
-// say adds a line in our own words. quote adds a line of foreign text, behind a sign.
+// say adds a line in our own words. quote adds a line of foreign text, with a sign in front of it.
 func (s *shower) say(format string, args ...any) {
 	s.lines = append(s.lines, fmt.Sprintf(format, args...))
 }

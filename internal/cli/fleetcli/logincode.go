@@ -33,15 +33,15 @@ func authority(c *cli.Console, name string) (string, error) {
 const fleetTime = 15 * time.Second
 
 // byProvider has a person log in at a fleet's identity provider, with a code in a browser. It
-// writes instructions to tell. not is the beginning of its error messages.
-func byProvider(ctx context.Context, c *cli.Console, book *people.Book, fleet *people.Fleet, tell io.Writer, not string) error {
+// writes instructions to tell. prefix is the beginning of its error messages.
+func byProvider(ctx context.Context, c *cli.Console, book *people.Book, fleet *people.Fleet, tell io.Writer, prefix string) error {
 	if err := discover(ctx, c, fleet); err != nil {
 		return err
 	}
 	if err := apart(book, *fleet); err != nil {
 		return err
 	}
-	if err := logIn(ctx, c, fleet, tell, not); err != nil {
+	if err := logIn(ctx, c, fleet, tell, prefix); err != nil {
 		return err
 	}
 	return apart(book, *fleet) // checked again with the received token, before it is sent to the fleet
@@ -112,14 +112,14 @@ func apart(book *people.Book, fleet people.Fleet) error {
 }
 
 // logIn shows the code and waits until the person has logged in.
-func logIn(ctx context.Context, c *cli.Console, fleet *people.Fleet, tell io.Writer, not string) error {
+func logIn(ctx context.Context, c *cli.Console, fleet *people.Fleet, tell io.Writer, prefix string) error {
 	roots, err := fleet.Roots()
 	if err != nil {
 		return err
 	}
 	flow, err := fleet.Login.Begin(ctx, roots)
 	if err != nil {
-		return &cli.Failure{Code: cli.ExitNo, Text: fmt.Sprintf("%s: %s: %s", not, fleet.Login.Issuer, cli.Plain(err.Error())), Hint: "try again, or ask the fleet's operator"}
+		return &cli.Failure{Code: cli.ExitNo, Text: fmt.Sprintf("%s: %s: %s", prefix, fleet.Login.Issuer, cli.Plain(err.Error())), Hint: "try again, or ask the fleet's operator"}
 	}
 	defer flow.Close()
 	page := flow.Page
@@ -132,9 +132,9 @@ func logIn(ctx context.Context, c *cli.Console, fleet *people.Fleet, tell io.Wri
 	fleet.Pass, err = awaitYes(ctx, c, flow)
 	switch {
 	case ctx.Err() != nil:
-		return &cli.Failure{Code: cli.ExitNo, Text: not + ": you ended it", Hint: "nothing was kept"}
+		return &cli.Failure{Code: cli.ExitNo, Text: prefix + ": you ended it", Hint: "nothing was kept"}
 	case err != nil:
-		return &cli.Failure{Code: cli.ExitNo, Text: not + ": " + cli.Plain(err.Error()), Hint: "nothing was kept; try again"}
+		return &cli.Failure{Code: cli.ExitNo, Text: prefix + ": " + cli.Plain(err.Error()), Hint: "nothing was kept; try again"}
 	}
 	return nil
 }

@@ -29,11 +29,11 @@ type Heard struct {
 	// Node is the node that answered, if the client knows it. Tries is how many were asked.
 	Node  string `json:"node,omitempty"`
 	Tries int    `json:"tries,omitempty"`
-	// Verdict is the agent's answer. Judged says that a node judged the event. If it did not, the
-	// event may be in the journal or not.
+	// Verdict is the answer that the agent got. Judged says that a node judged the event. If it did
+	// not, the event may be in the journal or not.
 	Verdict floodmark.Verdict `json:"verdict"`
 	Judged  bool              `json:"judged"`
-	// Why is the agent's answer if the event was not judged.
+	// Why is the line that the agent got if the event was not judged.
 	Why string `json:"why,omitempty"`
 }
 

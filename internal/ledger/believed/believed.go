@@ -104,17 +104,17 @@ func (b *Book) Twin(same func(floodmark.NodeID) bool) (floodmark.NodeID, bool) {
 
 // Newer reports whether a live source with a trust below limit is new since from was the next node:
 // it was added, or became new again, after that. Since returns when a source became new again.
-// Sources for which but returns true are ignored.
-func (b *Book) Newer(from floodmark.NodeID, limit floodmark.Trust, since func(floodmark.NodeID) floodmark.NodeID, but func(floodmark.NodeID) bool) bool {
+// Sources for which skip returns true are ignored.
+func (b *Book) Newer(from floodmark.NodeID, limit floodmark.Trust, since func(floodmark.NodeID) floodmark.NodeID, skip func(floodmark.NodeID) bool) bool {
 	for t := range b.levels[:min(int(limit), len(b.levels))] {
 		l := &b.levels[t]
 		for i := len(l.live) - 1; i >= 0 && l.live[i] >= from; i-- {
-			if but == nil || !but(l.live[i]) {
+			if skip == nil || !skip(l.live[i]) {
 				return true
 			}
 		}
 		for i := len(l.back) - 1; i >= 0 && l.back[i].since > from; i-- {
-			if n := l.back[i].node; n < from && since(n) > from && (but == nil || !but(n)) {
+			if n := l.back[i].node; n < from && since(n) > from && (skip == nil || !skip(n)) {
 				return true
 			}
 		}

@@ -21,7 +21,7 @@ type Line struct {
 	queue chan jsonrpc.Message
 }
 
-// New returns a line with room for so many messages that wait to be sent.
+// New returns a line whose queue has room for the given number of messages.
 func New(conn mcp.Connection, room int) *Line {
 	return &Line{conn: conn, queue: make(chan jsonrpc.Message, room)}
 }

@@ -1,8 +1,8 @@
 // Package mcplogin logs in at MCP servers that want OAuth: once, through the owner's browser, on
 // the owner's command, and after that by renewing the tokens. It keeps tokens in one file that only
 // the owner can read, sends each to the one server it was made for, and contacts only the issuer
-// that was chosen at the login. It never begins a login because a server asks for one. Its errors
-// never contain a token, a code, or a server's text.
+// that was chosen at the login. A request from a server never begins a login. Its errors never
+// contain a token, a code, or a server's text.
 package mcplogin
 
 import (

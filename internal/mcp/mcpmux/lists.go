@@ -41,8 +41,8 @@ func listed(method string) list {
 }
 
 // list answers with one page of every server, in the owner's order. The cursor says which servers
-// have more, so that an endless list is not read here. A server that fails is left out, so that the
-// lists of the others are still returned.
+// have more pages. The client must ask for them, so an endless list is not read here. A server that
+// fails is left out, so that the lists of the others are still returned.
 func (m *Mux) list(c *call, method string, params json.RawMessage) {
 	what := listed(method)
 	said, err := mcpjson.Fields(params)

@@ -307,10 +307,10 @@ func (j *judge) shadows(c *candidate) string {
 
 // skeletons returns the pinned tools of all servers except one, by skeleton. Each tool is listed by
 // its name alone and with the server's name in front, as clients write it.
-func (f *file) skeletons(but string) map[string]string {
+func (f *file) skeletons(except string) map[string]string {
 	out := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(f.Servers)) {
-		if name == but {
+		if name == except {
 			continue
 		}
 		for key, e := range f.Servers[name].Entries {

@@ -14,7 +14,7 @@ import (
 	"github.com/floodmark/floodmark/internal/store/wholefile"
 )
 
-// Limits of what is kept before a call writes files by itself.
+// Limits of what is copied before a call writes files itself, not through a command.
 const (
 	maxEdited  = 1_024    // files of one call
 	maxFile    = 16 << 20 // bytes of one

@@ -85,7 +85,7 @@ func title(f Fate, would bool) string {
 	return names[f][0]
 }
 
-// line returns a deed for people. For a call that runs in a box, it gives no reason.
+// line describes a deed in one line, for people. For a call that runs in a box, it gives no reason.
 func (d *Deed) line() string {
 	text := d.What
 	if d.Times > 1 {

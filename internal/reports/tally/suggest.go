@@ -34,7 +34,7 @@ type Dismissed struct {
 
 // Suggestions returns lines for the policy that would have spared questions since a time. The
 // account must contain the whole journal, because even an old denial excludes a line.
-func (a *Account) Suggestions(p *policy.Policy, since time.Time) (good []Suggestion, not []Dismissed) {
+func (a *Account) Suggestions(p *policy.Policy, since time.Time) (good []Suggestion, dismissed []Dismissed) {
 	for _, l := range Lines(a.Questions, p) {
 		if l.Kind != PolicyLine && l.Kind != CatalogLine {
 			continue
@@ -51,12 +51,12 @@ func (a *Account) Suggestions(p *policy.Policy, since time.Time) (good []Suggest
 			why = "most answers came faster than people can read"
 		}
 		if why != "" {
-			not = append(not, Dismissed{Line: l, Why: why})
+			dismissed = append(dismissed, Dismissed{Line: l, Why: why})
 			continue
 		}
 		good = append(good, s)
 	}
-	return good, not
+	return good, dismissed
 }
 
 // evidence returns a suggestion with the evidence for its line.

@@ -152,7 +152,8 @@ func (s ownerService) Export(ctx context.Context, r *wire.ExportRequest, stream 
 	return s.owner.Export(ctx, IdentityOf(ctx), r, stream.Send)
 }
 
-// byCard refuses an answer of the console that is not to the card that was shown there.
+// byCard refuses an answer of the console that has a code, or a yes that does not say what the card
+// showed.
 func byCard(who Identity, r *wire.AnswerRequest) error {
 	switch {
 	case who.Channel != ByConsole:

@@ -262,7 +262,8 @@ func (p *Plan) unwrap(k kind) error {
 	return nil
 }
 
-// direct plans the change to one file after which the client starts its servers itself.
+// direct plans how to change one file so that the client starts its servers itself again, without
+// the gateway.
 func (p *Plan) direct(rec *record, k kind, one file) error {
 	was := rec.of(one.path)
 	if was == nil && p.unread(one) {

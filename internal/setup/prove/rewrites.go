@@ -120,5 +120,5 @@ func (r *Rewrites) digest(path string) (string, error) {
 	return digest, nil
 }
 
-// maxSeen bounds the cached digests. There are eight agents.
+// maxSeen bounds the cached digests. It is more than enough for the eight agents.
 const maxSeen = 64

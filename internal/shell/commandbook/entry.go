@@ -73,7 +73,7 @@ type Returns struct {
 // A Sight says what a command shows of the files it reads. The zero value is everything.
 type Sight uint8
 
-// The sights, as written in a catalog: {secrecy: names}.
+// The sights. A catalog names them after «secrecy», such as {secrecy: names}.
 const (
 	Trees    Sight = iota // the content of the files, and of all files below a folder
 	Contents              // the content of the files

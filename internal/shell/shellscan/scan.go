@@ -308,7 +308,7 @@ func (s *scanner) binary(c *syntax.BinaryCmd, st *state, in feed, depth int) fee
 	}
 }
 
-// leaves reports whether a statement ends the line.
+// leaves reports whether a statement is exit or return.
 func leaves(stmt *syntax.Stmt, st *state) bool {
 	c, ok := stmt.Cmd.(*syntax.CallExpr)
 	return ok && len(c.Args) > 0 && (c.Args[0].Lit() == "exit" || c.Args[0].Lit() == "return") && len(st.funcs)+len(st.names) == 0

@@ -17,7 +17,7 @@ const (
 	actSQL       = `SELECT set_config('floodmark.tenants', $1, false)`
 )
 
-// TenantList returns the value of the setting for some tenants.
+// TenantList returns the value of the setting floodmark.tenants that names these tenants.
 func TenantList(tenants ...string) string {
 	var b strings.Builder
 	for i, t := range tenants {

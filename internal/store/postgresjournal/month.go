@@ -16,8 +16,8 @@ type month int
 // unborn is the month of a session without entries, or one unknown to this node.
 const unborn month = -1
 
-// from returns the table to read; into returns the table to write. Reading facts without ONLY reads
-// all months.
+// from returns the table to read; into returns the table to write. A query of the table facts would
+// read the tables of all months, if it did not say «ONLY facts».
 func (m month) from() string {
 	if m <= 0 {
 		return "ONLY facts"

@@ -36,8 +36,9 @@ type Story struct {
 	Notes []string
 }
 
-// Tell writes the story of a session. policy is the text that is put into it; empty for the shipped
-// profile. The facts end with the decision that the story is about.
+// Tell writes the story of a session. policy is the text of the policy that the story contains; if
+// it is empty, the story uses the shipped profile. The facts end with the decision that the story
+// is about.
 func Tell(session string, facts []replay.Recorded, policy string, shipped *catalog.Catalog) Story {
 	w := &writer{taken: taken(facts), ids: map[floodmark.CallID]string{}, nodes: map[floodmark.NodeID]string{}}
 	for _, f := range facts {

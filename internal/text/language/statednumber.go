@@ -63,8 +63,8 @@ func (s *Stated) addNumber(items []item, i int, raw string) {
 // maxUnparted bounds the characters beside a number that may say what it is.
 const maxUnparted = 6
 
-// unparted returns the Chinese characters that follow an item without a gap, in one
-// direction, and the item itself.
+// unparted returns an item together with the Chinese characters that touch it: those after it if
+// step is 1, those before it if step is -1.
 func unparted(items []item, i, step int) string {
 	run := items[i].raw
 	for n := 1; n < maxUnparted; n++ {

@@ -10,8 +10,8 @@ import (
 // plain orders, and nothing else. A sentence with an unknown word asks for
 // nothing, so a word that is missing here costs a question.
 type tongue struct {
-	// Verbs are orders by what they mean in English: «schicke», or «lade+ein»
-	// if a part of the verb is at the end of the clause.
+	// Verbs maps a meaning in English to the orders with this meaning, such as «schicke». In
+	// «lade+ein», the second part of the verb is at the end of the clause.
 	Verbs map[string][]string
 	// Infinitives are the same verbs behind an opener. Final says that they are at
 	// the end of the sentence.
