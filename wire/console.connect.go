@@ -85,8 +85,8 @@ type ConsoleServiceClient interface {
 	SaveRules(context.Context, *SaveRulesRequest) (*SaveRulesResponse, error)
 	// RollBackRules saves a version again that was in force before.
 	RollBackRules(context.Context, *RollBackRulesRequest) (*RollBackRulesResponse, error)
-	// StoryOf writes a story, as «floodmark policy test» plays it, from what a session
-	// did until one decision.
+	// StoryOf writes what a session did, up to one decision, as a story: a test that
+	// «floodmark policy test» can run.
 	StoryOf(context.Context, *StoryOfRequest) (*StoryOfResponse, error)
 	// Did says what the monitor did in the last days, and what its questions cost.
 	Did(context.Context, *DidRequest) (*DidResponse, error)
@@ -291,8 +291,8 @@ type ConsoleServiceHandler interface {
 	SaveRules(context.Context, *SaveRulesRequest) (*SaveRulesResponse, error)
 	// RollBackRules saves a version again that was in force before.
 	RollBackRules(context.Context, *RollBackRulesRequest) (*RollBackRulesResponse, error)
-	// StoryOf writes a story, as «floodmark policy test» plays it, from what a session
-	// did until one decision.
+	// StoryOf writes what a session did, up to one decision, as a story: a test that
+	// «floodmark policy test» can run.
 	StoryOf(context.Context, *StoryOfRequest) (*StoryOfResponse, error)
 	// Did says what the monitor did in the last days, and what its questions cost.
 	Did(context.Context, *DidRequest) (*DidResponse, error)

@@ -262,8 +262,7 @@ func (p *Plan) unwrap(k kind) error {
 	return nil
 }
 
-// direct plans how to change one file so that the client starts its servers itself again, without
-// the gateway.
+// direct plans how to change one file so that the client starts its servers itself again.
 func (p *Plan) direct(rec *record, k kind, one file) error {
 	was := rec.of(one.path)
 	if was == nil && p.unread(one) {
