@@ -12,6 +12,7 @@ import (
 
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/cli"
+	"github.com/floodmark/floodmark/internal/reports/rejudge"
 	"github.com/floodmark/floodmark/internal/reports/spare"
 	"github.com/floodmark/floodmark/internal/reports/tally"
 	"github.com/floodmark/floodmark/kernel"
@@ -285,7 +286,7 @@ func (j *Judge) cost(file string) (*policyCost, error) {
 		for _, d := range a.Decisions {
 			switch d.Outcome {
 			case replay.Changed:
-				if out.Changed++; d.Would.Verdict > d.Was.Verdict {
+				if out.Changed++; rejudge.Looser(d) {
 					out.Looser++
 				}
 			case replay.Untold:

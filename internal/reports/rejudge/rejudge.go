@@ -112,7 +112,7 @@ func (s *Sum) add(session string, first uint64, d replay.Rejudged) {
 		switch {
 		case Looser(d):
 			s.Looser++
-		case d.Would.Verdict < d.Was.Verdict:
+		case further(d.Would, d.Was):
 			s.Stricter++
 		}
 	case replay.Untold:
@@ -129,9 +129,18 @@ func (s *Sum) add(session string, first uint64, d replay.Rejudged) {
 	s.Differences = append(s.Differences, difference(session, first, d))
 }
 
-// Looser reports whether a changed decision would have let more through.
+// Looser reports whether a changed decision would have let more through: a looser verdict, or a
+// call out of its box.
 func Looser(d replay.Rejudged) bool {
-	return d.Outcome == replay.Changed && d.Would.Verdict > d.Was.Verdict
+	return d.Outcome == replay.Changed && further(d.Was, d.Would)
+}
+
+// further reports whether a call gets further by the second decision than by the first.
+func further(a, b floodmark.Decision) bool {
+	if a.Verdict != b.Verdict {
+		return b.Verdict > a.Verdict
+	}
+	return a.Contained() && !b.Contained()
 }
 
 // Cut keeps the first differences and counts the others.
