@@ -83,6 +83,7 @@ test('a card answered elsewhere says who it was, and so does the tab that came t
     await card('t-push').getByText('Denied by boris (telegram)').waitFor();
     const other = await (await browser.newContext()).newPage();
     await other.goto(`${fake.url}#open=example`);
+    await other.locator('article[data-ticket="t-two"]').waitFor();
     await settled(other);
     await other.locator('article[data-ticket="t-two"]').getByRole('button', { name: /^Yes/ }).click();
     await card('t-two').getByText('Approved by anna (console)').waitFor();

@@ -33,7 +33,7 @@ type Options struct {
 	// Still judges a process again.
 	Still func(peer.Caller) peer.Caller
 	// Listens reports whether a process waits for connections of others, for whom it may speak.
-	Listens func(pid int) bool
+	Listens func(peer.Peer) bool
 	// Person reports whether a person at a terminal asks.
 	Person func(ctx context.Context, who httpapi.Identity) bool
 	// Off is why there is no console here; empty if there is one.

@@ -212,7 +212,7 @@ type admission struct {
 
 // login takes the code of a link and gives a token, once.
 func (d *door) login(w http.ResponseWriter, r *http.Request, caller peer.Caller, only string) {
-	if only == "" && d.Listens(caller.PID) {
+	if only == "" && d.Listens(caller.Peer) {
 		d.Incident(r.Context(), "console-relay", "a login to the console was tried through "+caller.Line()+", which takes connections of others")
 		answer(w, http.StatusForbidden, refusal{relays})
 		return

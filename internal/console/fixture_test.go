@@ -67,7 +67,7 @@ func newHouse(t *testing.T) *house {
 	}}
 	h.Console = New(Options{
 		API:   http.HandlerFunc(h.api),
-		Judge: gate.JudgeTCP, Listens: func(int) bool { return h.listens }, Still: gate.Still, Person: httpapi.Terminal,
+		Judge: gate.JudgeTCP, Listens: func(peer.Peer) bool { return h.listens }, Still: gate.Still, Person: httpapi.Terminal,
 		Incident: func(_ context.Context, kind, text string) { h.incidents = append(h.incidents, kind+": "+text) },
 		Log:      slog.New(slog.DiscardHandler), Now: func() time.Time { return h.now },
 	})

@@ -43,8 +43,25 @@ func tcpPeer(ours, theirs netip.AddrPort, users []int, guess Process) (Process, 
 }
 
 // Listens reports whether a process waits for connections over TCP, so that what it sends may be
-// another program's word. It returns true if that cannot be found out.
-func Listens(pid int) bool {
+// another program's word. An ancestor of the same name counts as the process, because browsers
+// connect in another process than the one that takes orders. It returns true if that cannot be found
+// out.
+func Listens(p Peer) bool {
+	if listens(p.PID) {
+		return true
+	}
+	for _, up := range p.Ancestors {
+		if up.Name != p.Name {
+			return false
+		}
+		if listens(up.PID) {
+			return true
+		}
+	}
+	return false
+}
+
+func listens(pid int) bool {
 	names, err := os.ReadDir("/proc/" + strconv.Itoa(pid) + "/fd")
 	if err != nil {
 		return true

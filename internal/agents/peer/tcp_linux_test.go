@@ -36,22 +36,25 @@ func TestParseTCP(t *testing.T) {
 }
 
 func TestListens(t *testing.T) {
+	self := Peer{Info: Info{Process: Process{PID: os.Getpid()}, Name: "browser"}}
+	child := Peer{Info: Info{Process: Process{PID: os.Getppid()}, Name: "browser"}, Ancestors: []Info{self.Info}}
+	other := Peer{Info: Info{Process: Process{PID: os.Getppid()}, Name: "curl"}, Ancestors: []Info{self.Info}}
 	for _, network := range []string{"tcp4", "tcp6"} {
-		if Listens(os.Getpid()) {
+		if Listens(self) || Listens(child) {
 			t.Fatal("nothing listens yet")
 		}
 		l, err := new(net.ListenConfig).Listen(t.Context(), network, "localhost:0")
 		if err != nil {
 			continue // a system without that family
 		}
-		if !Listens(os.Getpid()) {
-			t.Errorf("%s: it does not listen", network)
+		if !Listens(self) || !Listens(child) || Listens(other) {
+			t.Errorf("%s: %v, %v, %v", network, Listens(self), Listens(child), Listens(other))
 		}
 		if err := l.Close(); err != nil {
 			t.Error(err)
 		}
 	}
-	if !Listens(-1) {
+	if !Listens(Peer{Info: Info{Process: Process{PID: -1}}}) {
 		t.Error("what nobody knows is taken for harmless")
 	}
 }

@@ -17,4 +17,4 @@ func tcpPeer(_, _ netip.AddrPort, _ []int, _ Process) (Process, int, error) {
 }
 
 // Listens is not known here.
-func Listens(int) bool { return true }
+func Listens(Peer) bool { return true }
