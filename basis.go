@@ -12,9 +12,9 @@ type Basis struct {
 	Before int `json:"before,omitempty"`
 	// Agent is the asking agent, if neither the action nor its session names it.
 	Agent string `json:"agent,omitempty"`
-	// Others is the digest of what a call that runs something would load: the files that sessions
-	// with a mark below Local wrote there, and the files named on its command line as they are on
-	// disk. It is zero if unknown.
+	// Others is set for a call that runs something. It is the digest of the files that the call
+	// would load: those that sessions with a mark below Local wrote, and those that its command
+	// line names, as they are on disk. It is zero if unknown.
 	Others Digest `json:"others,omitzero"`
 	// Unreadable says that the arguments could not be examined one by one.
 	Unreadable bool `json:"unreadable,omitempty"`

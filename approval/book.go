@@ -370,8 +370,9 @@ func (b *Book) Changed(by floodmark.TicketID, args floodmark.Digest) {
 	b.Grants = orNil(slices.DeleteFunc(b.Grants, func(g Grant) bool { return (g.Spoke || g.Own) && (g.Ticket != by || g.Shown.ArgsDigest != args) }))
 }
 
-// Follows records that a call was allowed that changes nothing by itself. It is treated as a change
-// for other calls of the same tool, because it may for example change the folder of a shell.
+// Follows records that a call was allowed that has no effect of its own. The call is treated as a
+// change if an approval or question is for another call of the same tool, because it may for
+// example change the folder of a shell.
 func (b *Book) Follows(t floodmark.ToolRef, by floodmark.TicketID, args floodmark.Digest) {
 	changes := false // this runs for every allowed call, so nothing is copied
 	for i := range b.Grants {

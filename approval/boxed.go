@@ -8,8 +8,8 @@ import (
 )
 
 // Boxed is the newest call allowed in a box, until a later call may have changed its effect. If the
-// call failed and is made again at once, it probably needs something that the box lacks, and a
-// person is asked whether it may run outside. If another call may have changed something in
+// call failed and is made again right afterwards, it probably needs something that the box lacks,
+// and a person is asked whether it may run outside. If another call may have changed something in
 // between, the retry runs in the box once more.
 type Boxed struct {
 	Call   floodmark.CallID  `json:"call"`

@@ -202,9 +202,9 @@ func (p Phrase) ended() Phrase {
 	return p.say(".")
 }
 
-// reason returns the first reason that says more than that something was read. Without one, it says
-// what needs approval after such a read. If the call only reads, it also says that even a read can
-// send something out.
+// reason returns the first reason that says more than «something was read». If there is none, it
+// says what needs approval after such a read. If the call only reads, it also says that even a read
+// can send something out.
 func (q Question) reason() Phrase {
 	general := ""
 	for _, r := range q.Reasons {

@@ -45,8 +45,8 @@ type Here struct {
 	Mark floodmark.Label
 }
 
-// Offer returns the approval for the repository that a question may offer, and the digest of all
-// that it covers.
+// Offer returns the approval for this repository that a question may offer, and a digest of
+// everything that the approval covers.
 func (h Here) Offer() (o floodmark.Offer, covers floodmark.Digest, ok bool) {
 	what, covers := h.covers()
 	// An approval for the repository is not offered for an address that only foreign content named.
@@ -57,8 +57,8 @@ func (h Here) Offer() (o floodmark.Offer, covers floodmark.Digest, ok bool) {
 	return floodmark.Offer{Words: words, Scope: floodmark.GrantHere, Pattern: what, For: HereFor}, covers, true
 }
 
-// Bound returns the digest that binds a question to the repository: that of what an approval for
-// the repository would cover, or else that of the repository.
+// Bound returns the digest that binds a question to the repository: the digest of what [Here.Offer]
+// covers or, without an offer, the digest of the repository.
 func (h Here) Bound() floodmark.Digest {
 	if _, covers, ok := h.Offer(); ok {
 		return covers

@@ -92,7 +92,7 @@ func NewArgument(path, text string, foreign bool) Argument {
 	return a
 }
 
-// Redacted returns the text that replaces so many characters that were left out.
+// Redacted returns the text that replaces the given number of characters.
 func Redacted(chars int) string { return fmt.Sprintf("[REDACTED: %d chars]", chars) }
 
 // WithoutFiles returns the case for an auditor that must not see the content of files.

@@ -57,8 +57,8 @@ type Use struct {
 	Reads, Writes, Loads []string
 	// Contents are paths in the form of Reads whose content, with its secrets, a call may show.
 	Contents []string
-	// Hooks are paths, in the form of Reads, that a command line runs as code by itself if they
-	// exist. Listing them does not make the call run code; what is known of the paths does.
+	// Hooks are paths, in the form of Reads, that a command line runs as code without naming them
+	// if they exist. Listing them does not make the call run code; what is known of the paths does.
 	Hooks []string
 	// Repositories are the folders in which git works: it obeys the settings of the repository
 	// around each, which may name programs. An unknown folder is empty.
@@ -158,8 +158,8 @@ type judge struct {
 	joined bool
 }
 
-// cases applies the profile's cases. The first that fits wholly replaces and ends the search; one
-// that fits partly only tightens.
+// cases applies the profile's cases. The first case that fits wholly replaces what the profile
+// says, and ends the search. A case that fits partly can only tighten it.
 func (j *judge) cases(leaves []hook.Leaf) {
 	p := j.use.Profile
 	for i := range p.cases {

@@ -39,8 +39,8 @@ func (u Use) LocationOf(leaves []hook.Leaf) string {
 	return byHost
 }
 
-// attached examines the files that are sent because a text of the call names them: each is an
-// address of the call, and a file whose name cannot be read is taken to hold secrets.
+// attached examines the files that are sent because a text of the call names them. Each is an
+// address of the call. A file whose name cannot be read is treated as one with secrets.
 func (j *judge) attached(text string) {
 	if j.use.Profile.attaches == "" {
 		return

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// meets reports whether some path matches both patterns: one of a list, and one that a shell would
-// expand. In the latter «*» alone does not match names that begin with a dot, and «[…]» counts as
-// any one character.
+// meets reports whether some path matches both pat, a pattern of a list, and segs, one that a shell
+// would expand. In segs, «*» alone does not match names that begin with a dot, and «[…]» is treated
+// as any one character.
 func meets(pat Segments, segs []string) bool {
 	row := make([]bool, len(segs)+1) // row[k]: the rest of pat meets segs[k:]
 	row[len(segs)] = true

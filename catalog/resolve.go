@@ -26,17 +26,17 @@ func (at Places) Clean(value, base string) string {
 // FoldPath maps all names that one file can have on the most forgiving file system to one.
 func FoldPath(path string) string { return foldPath(path) }
 
-// Where returns where a clean path lies (InProject, Elsewhere or Foreign), and whether a file there
-// instructs an agent or runs by itself.
+// Where returns where a clean path is (InProject, Elsewhere or Foreign), and whether a file there
+// instructs an agent or is run without being named.
 func (c *Catalog) Where(path string, at Places) (kind PathKind, instructs bool) {
 	var buf [24]string
 	s := c.paths.look(path, "", at, buf[:])
 	return s.kind, s.guard&(isInstructs|isHidden) != 0
 }
 
-// Guards reports whether a file at a clean path instructs an agent or runs by itself, and whether
-// it keeps agents on the monitor's path; for a tree, whether a file in it does. Placed are the
-// effects of writing there below Local.
+// Guards reports whether a file at a clean path instructs an agent or is run without being named,
+// and whether the file makes agents ask the monitor. For a tree, it reports whether it has such a
+// file. Placed are the effects of writing there below Local.
 func (c *Catalog) Guards(path string, tree bool, at Places) (instructs, protected bool, placed []floodmark.Effect) {
 	var buf [24]string
 	s := c.paths.look(path, "", at, buf[:])

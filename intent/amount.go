@@ -56,8 +56,9 @@ func (l *licence) payees() []provenance.Record {
 	return about
 }
 
-// inverses returns the amounts from which an amount follows: the same, twice as much, and those of
-// which it is a difference or a share by the numbers that the owner typed.
+// inverses returns the amounts from which the given amount can be computed: the amount itself,
+// twice the amount, and those that give it as a difference or a share with the numbers that the
+// owner typed.
 func inverses(amount float64, typed []float64) []float64 {
 	from := []float64{amount, 2 * amount}
 	for _, n := range typed {

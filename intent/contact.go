@@ -48,11 +48,11 @@ func (l *licence) gets(name, role string) bool {
 	return slices.ContainsFunc(l.asked.wanted, func(r *language.Request) bool { return r.HasAsTarget(name, hook.String, role) })
 }
 
-// paid reports whether an account is one that the owner has paid before, and means
-// now: a clause that asks says «them» without a target, and every payment of the
-// owner that has a name they called went to this account. Only payments count that
-// were made from the owner's account by the records of their bank, because a
-// stranger who sends them money can write any name into the record.
+// paid reports whether the owner has paid an account before and means it now. They mean it if a
+// clause that asks says «them» without a target, and each of their payments that has a name from
+// this turn went to this account. Only payments that are from the owner's account in the records of
+// their bank are considered, because a stranger who sends them money can write any name into the
+// record.
 func (l *licence) paid(account string) bool {
 	have := l.s.own(l.tr.Records("recipient", account))
 	about := l.spent()
@@ -99,10 +99,10 @@ func (l *licence) paysKnown() bool {
 	return known
 }
 
-// site reports whether the owner sent the agent to an address: they named its host
-// in this turn, and the address is that host alone, or a link that was seen only on
-// that host, so that no author elsewhere made it. A link on a host where strangers
-// write is not enough, because a stranger may have made it.
+// site reports whether the owner sent the agent to an address. They must have named its host in
+// this turn, and the address must be that host alone or a link that was seen only on that host, so
+// that no author elsewhere made it. A link on a host where strangers write is not enough, because a
+// stranger may have made it.
 func (l *licence) site(leaf hook.Leaf) bool {
 	host := tokens.URLHost(leaf.Value)
 	if host == "" || !address.OfOneHost(leaf.Value) || !l.turn.HasHost(host) {

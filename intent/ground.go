@@ -243,8 +243,8 @@ func (l *licence) chosen(id string) bool {
 	return len(have) > 0 && len(picked) > 0 && !slices.ContainsFunc(picked, func(r provenance.Record) bool { return !slices.Contains(have, r) })
 }
 
-// fieldOfNamed reports whether the one record that the owner called by its name has
-// the value in the field that they spoke of: «the same participants as the meeting».
+// fieldOfNamed reports whether the owner called exactly one record by its name and spoke of a field
+// that has the value in this record: «the same participants as the meeting».
 func (l *licence) fieldOfNamed(leaf hook.Leaf) bool {
 	if l.s.Words.Small(strings.ToLower(leaf.Top)) {
 		return false

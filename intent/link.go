@@ -9,10 +9,10 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// Follows returns the ground for a call that only reads a link which the owner asked to follow. The link is exactly
-// as it was posted, so the request tells its host nothing but that the link was followed. The page is trusted as
-// little as any other. If there is private data in the context, the owner is asked nevertheless, because the choice
-// between several links can tell something.
+// Follows returns the ground for a call that only reads a link which the owner asked to follow. The
+// link is exactly as it was posted, so its host only learns that it was followed. The page is
+// trusted as little as any other. If there is private data in the context, the owner is asked
+// nevertheless, because the choice between several links can leak something.
 func (s *Session) Follows(c *Call, tr *provenance.Tracer) []floodmark.Ground {
 	if !slices.Equal(c.Effects, []floodmark.Effect{floodmark.Fetch}) {
 		return nil
@@ -33,10 +33,11 @@ func (s *Session) Follows(c *Call, tr *provenance.Tracer) []floodmark.Ground {
 	return []floodmark.Ground{{Argument: at, By: string(byLinked)}}
 }
 
-// PointsAt reports whether a URL is one of the links that the owner asked to read: the whole URL is in a record of
-// their own service that has every name by which they called the link. If they spoke of one link and there are two,
-// it returns false for both, because an attacker may have put one there. If one is set, they must have spoken of a
-// single link: «all the links posted here» asks to read what anyone put there, and not to pass it on.
+// PointsAt reports whether a URL is one of the links that the owner asked to read: a record of
+// their own service has the whole URL and every name by which they called the link. If they spoke
+// of one link and there are two, it returns false for both, because an attacker may have put one
+// there. If the argument one is set, they must have spoken of a single link: «all the links posted
+// here» asks to read what anyone put there, and not to pass it on.
 func (s *Session) PointsAt(tr *provenance.Tracer, url string, a floodmark.Argument, one bool) bool {
 	if a.Whence != floodmark.Seen || a.Pieced || tr.Index == nil {
 		return false

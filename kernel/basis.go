@@ -251,8 +251,8 @@ func (j *judged) call() *intent.Call {
 	return c
 }
 
-// raise changes the effects of a call that deletes only what this session wrote, and the trust at
-// which a push is judged that the owner asked for.
+// raise lowers the effects of a call that deletes only what this session wrote, and raises the
+// trust at which a push is judged if the owner asked for it.
 func (st *step) raise(q *policy.Question, b *floodmark.Basis) {
 	if b.Tidies { // a call that may overwrite a file may as well remove it
 		q.Effects = slices.Clone(q.Effects)

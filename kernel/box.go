@@ -36,8 +36,8 @@ func doneInside(effects []floodmark.Effect) bool {
 
 func goesOut(e floodmark.Effect) bool { return e == floodmark.Admin || e == floodmark.Send }
 
-// unplugged judges a call that would be asked about once more, as one that fetches nothing: its box
-// gets the pinned packages, or the command may do without. The second judgement is taken only if it
+// unplugged judges a call that would need a yes again, as one that fetches nothing: its box gets
+// the pinned packages, or the command may do without. The second judgement is taken only if it
 // boxes the call. During a pause, or if calls are only watched, none is tried without a network.
 func (st *step) unplugged(c hook.Call, j *judged) *judged {
 	mirror := len(st.ev.Locks) > 0 && !slices.ContainsFunc(st.ev.Locks, func(p string) bool { return !st.left().Pinned(p) })

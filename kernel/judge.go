@@ -31,8 +31,8 @@ type judged struct {
 	pattern  string             // what a wider approval would cover
 	grant    *approval.Grant    // the approval that let it through, if it needed one
 
-	// Of a recorded call: the leaves that were not kept, and what is assumed
-	// of the rules that look at them.
+	// Both are for a recorded call: unkept are the leaves that were not kept, and assume says what
+	// is assumed of a rule that looks at them.
 	unkept []string
 	assume func(rule string) bool
 }

@@ -61,8 +61,8 @@ func (st *step) withCarried(j *judged) []floodmark.NodeID {
 	return slices.Compact(inputs)
 }
 
-// steered returns the nodes of what a running program may repeat: all that is live and trusted
-// below Local, and what the program may have loaded from outside of the project.
+// steered returns the nodes of what a running program may repeat: all live nodes trusted below
+// Local, and what the program may have loaded from outside of the project.
 func (st *step) steered(j *judged) (nodes []floodmark.NodeID) {
 	for src := range st.s.Ledger.Sources() {
 		if st.s.Ledger.Live(src.Node) && src.Own().Trust < floodmark.Local {
@@ -160,7 +160,7 @@ func (st *step) carriedBy(o floodmark.Origin, d floodmark.Digest) []floodmark.No
 	return slices.Compact(nodes)
 }
 
-// instructed adds what sessions left in files that this agent loads by itself.
+// instructed adds what sessions left in files that this agent loads without a tool call.
 func (st *step) instructed(begins bool, paths ...string) (nodes []floodmark.NodeID) {
 	for _, ref := range st.left().Instructions(st.ev.Agent, begins, paths...) {
 		first := st.node
@@ -229,8 +229,8 @@ func (st *step) settle(call floodmark.CallID, n floodmark.NodeID) {
 	}
 }
 
-// heed takes in what the owner said in other sessions about what this one
-// carries. The facts come first: everything else is judged after them.
+// heed records what the owner said in other sessions about content that this session has too. These
+// facts come first, because everything else is judged after them.
 func (st *step) heed() error {
 	if st.in.Artifacts == nil || !st.s.Opened {
 		return nil
@@ -276,10 +276,10 @@ func (s *State) with(facts []floodmark.Fact) (*State, error) {
 	return next, nil
 }
 
-// Sessions that share a server of tools may pass content through it: what one gave it, another may
-// get. What the server keeps is not known, so all its results carry the mark of every session that
-// wrote to it, until the owner vouches for them. A session adds a source for that only if its mark
-// is lower than what the server carries already.
+// Sessions that share a server of tools may pass content through it: what one session gave it,
+// another may get. What the server keeps is not known, so all its results get the marks of all
+// sessions that wrote to it, until the owner vouches for them. A session is recorded at the server
+// only if its mark is lower than those recorded already.
 
 // together returns the shared server that this event is about.
 func (st *step) together() (floodmark.ArtifactRef, bool) {

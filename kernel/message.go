@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/internal/rules/lull"
 )
 
-// The size from which a message is taken as pasted, not typed: people seldom
-// type more than this at once, but they do paste mails and pages.
+// A message of at least this size is taken as pasted, not typed. People seldom type so much in one
+// message, but they do paste mails and pages.
 const (
 	pastedRunes = 400
 	pastedLines = 5
@@ -76,7 +76,7 @@ func (st *step) ownerSays(o floodmark.Origin, label floodmark.Label) {
 	st.seeAs(f, st.ev.Text)
 }
 
-// parts takes in what a message carries that its sender did not type.
+// parts adds the parts of a message that its sender did not type.
 func (st *step) parts() {
 	for _, c := range st.ev.Parts {
 		st.content(c)

@@ -86,8 +86,9 @@ func CaseOf(s *State, r Rules, in Input) (audit.Case, bool) {
 	return st.auditCase(j), true
 }
 
-// Opine takes in the auditor's opinion on a call that was answered with Audit, or that there is
-// none (the zero Opinion). The call is judged anew, because the session may have changed meanwhile.
+// Opine takes the auditor's opinion on a call that was answered with Audit. The zero Opinion means
+// that the auditor gave none. The call is judged anew, because the session may have changed
+// meanwhile.
 func Opine(s *State, r Rules, in Input, o audit.Opinion) (Output, error) {
 	st := newStep(s, r, in)
 	if err := st.heed(); err != nil {
@@ -130,9 +131,8 @@ func (st *step) opinionGiven(j *judged, o audit.Opinion) floodmark.OpinionGiven 
 	return f
 }
 
-// unheard lets a call through that an auditor said nothing about, if the policy
-// wants that and would have allowed the call without an auditor: an attacker
-// who keeps the auditor from answering gains nothing.
+// unheard lets a call without an opinion through if the policy wants that and would have allowed
+// the call without an auditor. So an attacker who keeps the auditor from answering gains nothing.
 func (st *step) unheard(j *judged, f *floodmark.OpinionGiven) {
 	f.Verdict = floodmark.Confirm
 	f.Text, _, _ = strings.Cut(f.Text, withoutOne)

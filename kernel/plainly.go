@@ -78,7 +78,8 @@ func (st *step) led(j *judged) approval.Origin {
 	return c.Origin
 }
 
-// seenIn returns where a value was seen; if in several sources, the one that tells a person most.
+// seenIn returns where a value was seen. Of several sources, it returns the one that is most useful
+// to a person.
 func (st *step) seenIn(a floodmark.Argument) approval.Origin {
 	var c approval.Cause
 	for _, sp := range slices.Backward(a.Spans) {
@@ -157,9 +158,9 @@ func (st *step) blamed(list []floodmark.Source, d floodmark.Decision) []floodmar
 }
 
 // The result of an undescribed tool has the zero label, so it is treated as secret. The functions
-// below tell such results from secrets that were found or declared. A call of such a tool, or one
-// that could carry its result away, is not allowed for it. But where a real secret would be refused,
-// a person is asked and told what is missing.
+// below distinguish such results from secrets that were found or declared. A call of such a tool,
+// or one that could leak its result, is not allowed. But where a real secret is refused, a person
+// is asked and told what is missing.
 
 // unknown returns [floodmark.Undescribed] if the result of a call will count as secret only
 // because its tool is not described.

@@ -273,7 +273,7 @@ func (st *step) secrets() *secret.Session {
 }
 
 // secret reports whether a value carries something seen in secret content. A value that was seen
-// only in results of the server home, to which it now goes, carries none: it goes nowhere new.
+// only in results of the server home carries no secret, because home is also where it goes now.
 func (st *step) secret(tr *provenance.Tracer, value string, whole floodmark.Argument, home string) bool {
 	if st.mark.Secrecy > floodmark.Secret || whole.Whence == floodmark.Seen && !whole.Pieced && st.toldBy(whole, home) {
 		return false
@@ -289,8 +289,8 @@ func values(leaves []hook.Leaf) []string {
 	return list
 }
 
-// home returns the server that a call stays with: one of the owner's own, which keeps what it is
-// told to itself. It is empty for a call that reaches others.
+// home returns the server of a call that reaches only that server, if it is the owner's own and
+// passes on nothing that it gets. It is empty for other calls.
 func (st *step) home(j *judged) string {
 	if !j.use.Own || slices.Contains(j.action.Effects, floodmark.Send) || slices.Contains(j.action.Effects, floodmark.Run) {
 		return ""

@@ -72,10 +72,10 @@ func (st *step) saidBefore(d floodmark.Digest) bool {
 	return false
 }
 
-// followed reports whether this gateway tells of a call that was let through already, and writes
-// down that it matched the call. The call is judged anew if the decision was matched before, if
-// something arrived since that would lower the mark, if the same call was refused since, or if what
-// the server says, which a hook does not hear, makes it look worse.
+// followed reports whether the call of a gateway is one that was let through already, and records
+// that the gateway matched it. The call is judged anew if the decision was matched before, if
+// something arrived since that would lower the mark, or if the same call was refused since. It is
+// also judged anew if the hints of the server, which a hook does not get, make it look worse.
 func (st *step) followed() bool {
 	c := st.ev.Call
 	leaves, err := c.Leaves()
@@ -104,9 +104,8 @@ func (st *step) worse(c hook.Call, leaves []hook.Leaf) bool {
 	return !slices.Equal(with.Effects, without.Effects) || with.Network != without.Network || with.Returns != without.Returns
 }
 
-// metResult takes in what a gateway heard of the result of a call that it matched, if that is worse
-// than what the agent's hook can know: the server may say so itself. The hook tells everything
-// else.
+// metResult adds the result of a call that a gateway matched, if the gateway knows something worse
+// about it than the agent's hook: the server's own hints. Otherwise the hook's report is enough.
 func (st *step) metResult() {
 	c := st.ev.Call
 	leaves, err := c.Leaves()

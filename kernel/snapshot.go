@@ -13,11 +13,11 @@ import (
 	"github.com/floodmark/floodmark/provenance"
 )
 
-// A snapshot is several parts, each after its length: the state without what is large in it, the
-// ledger without its sources, and then what is large. Each large part is a fact that has room for
-// it, because facts are written and read fast. The parts may change freely, with
-// [github.com/floodmark/floodmark/monitor]'s format of snapshots: a snapshot that cannot be read is
-// made again from the journal.
+// A snapshot consists of several parts, each preceded by its length: the state without its large
+// parts, the ledger without its sources, and then the large parts. Each large part is stored in a
+// fact with a field for it, because facts are written and read fast. The parts may change freely,
+// with [github.com/floodmark/floodmark/monitor]'s format of snapshots: a snapshot that cannot be
+// read is made again from the journal.
 const (
 	restPart = iota
 	ledgerPart

@@ -94,8 +94,8 @@ type Output struct {
 	// with the facts.
 	Artifacts []floodmark.Artifact
 	Gone      []artifact.Gone
-	// Watch is the folder in which an allowed call runs code. What changes there carries what the
-	// session has seen, so a caller that can look at the disk reports the changes.
+	// Watch is the folder in which an allowed call runs code. Files changed there may contain
+	// anything that the session has seen, so a caller that can look at the disk reports them.
 	Watch string
 	// Forks are sessions begun by this one, with their first facts.
 	Forks []Fork
@@ -147,8 +147,8 @@ type step struct {
 	node floodmark.NodeID // the next free node
 	mark floodmark.Label  // the mark with this event's sources
 	more provenance.Levels
-	// heeded is how many facts say what the owner said in other sessions. brought holds the labels
-	// of nodes that this event adds and no ledger has yet.
+	// heeded counts the facts about words of the owner in other sessions. brought has the labels of
+	// nodes that this event adds and no ledger has.
 	heeded  int
 	brought map[floodmark.NodeID]floodmark.Label
 	book    artifact.Book // see left

@@ -24,8 +24,8 @@ func (st *step) beforeTool() {
 }
 
 // authority returns the context in which the model proposed exactly this call; a proposal is used
-// once. A call that was not proposed so, even if it borrows the name of one that was, is judged by
-// all that was seen.
+// once. A call that was not proposed exactly so is judged by everything that was seen, even if it
+// has the name of a proposed call.
 func (st *step) authority(a floodmark.Action) Context {
 	if st.s.Context != nil && slices.Contains(st.s.Proposed, proposed(a)) {
 		return *st.s.Context

@@ -11,8 +11,8 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// closing tells the approvers that implement [approval.Closer] how questions ended: the questions
-// that a job's facts answer, and the questions in gone, which were asked here and are closed.
+// closing tells each [approval.Closer] how questions ended: those that a job's facts answer, and
+// those in gone, which were asked here and are closed.
 func (m *Monitor) closing(s journal.Session, facts []floodmark.Fact, gone []Pending, at time.Time) {
 	told := map[floodmark.TicketID]bool{}
 	for _, f := range facts {

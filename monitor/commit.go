@@ -86,8 +86,8 @@ func (m *Monitor) appendAlone(ctx context.Context, s *seat, b journal.Batch) err
 // compared with other events.
 const overdue = 4
 
-// batch returns all that a job writes, and in fresh the indexes that it adds. stale reports that
-// the session was erased meanwhile.
+// batch returns all that a job writes; fresh are the indexes that it adds. stale reports that the
+// session was erased meanwhile.
 func (m *Monitor) batch(ctx context.Context, s *seat, key keys, at time.Time, out *kernel.Output, facts []floodmark.Fact, entries []journal.Entry, p hook.Point) (
 	batch journal.Batch, fresh map[floodmark.Digest]provenance.Postings, stale bool, err error,
 ) {

@@ -10,8 +10,8 @@ import (
 
 // Words rebuilds from the journal a call of a question, as a person saw it when it was asked. St is
 // the session just before the fact that shows the call, code is the MAC in that fact, and f is the
-// decision that [kernel.Leads] to it. So every node can show the questions of any node, even of one
-// that is gone. The result does not contain the question's code.
+// decision that, by [kernel.Leads], led to that fact. So every node can show the questions of any
+// node, even of one that is gone. The result does not contain the question's code.
 func (m *Monitor) Words(s journal.Session, st *kernel.State, shown floodmark.Shown, code floodmark.Digest, f *floodmark.ActionDecided) (approval.Question, error) {
 	ring, err := m.ring(s.Tenant)
 	if err != nil {

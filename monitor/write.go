@@ -103,7 +103,7 @@ func (m *Monitor) turn(ctx context.Context, j job, o *Observation, clock *stopwa
 	return w, nil
 }
 
-// A passed tells what a job that was judged has to wait for.
+// A passed says what a job must wait for after it was judged.
 type passed struct {
 	flush *flush // nil if there is nothing to wait for
 	lead  bool   // the caller has to write the flush

@@ -93,9 +93,9 @@ func buildTable(shipped, user *document) *cells {
 	return &out
 }
 
-// lift gives content of which the user said nothing at least what a taintPolicy gives
-// to less believed content: in seed 0 «external: allow» also allowed what is believed
-// more, whatever the profile says of that.
+// lift handles trust levels of which the user said nothing: it gives them at least what a
+// taintPolicy gives to a lower level. In the old form, «external: allow» also allowed higher
+// levels, whatever the profile says of them.
 func lift(row *[trusts]cell) (lifts bool) {
 	best := cell{}
 	for t := range row {

@@ -222,7 +222,7 @@ type reasons struct {
 	n    int
 	list [24]*floodmark.Reason
 	// boxed says that a reason wants the call in a box, even if list has no room for the reason.
-	// bare says that a reason would want that if the call could be boxed.
+	// bare says that a reason would want the call in a box, but this call cannot be boxed.
 	boxed, bare bool
 }
 

@@ -21,8 +21,8 @@ type Settings struct {
 	Enforce bool
 	// Relax says whether owner-stated arguments may raise a call's trust.
 	Relax bool
-	// StopUnseen says that a session in which a call ran that nobody had allowed may
-	// call nothing any more.
+	// StopUnseen says that a session may call nothing any more after a call ran in it that nobody
+	// had allowed.
 	StopUnseen bool
 	// MaxIterations ends a runaway turn.
 	MaxIterations int

@@ -2,10 +2,9 @@ package policy
 
 import "github.com/floodmark/floodmark"
 
-// Classify returns the label of content by who speaks. It is for content that
-// arrives by itself. For the result of a tool, which the catalog labels, and for
-// what is made from other content, which gets the label of that content, it only
-// returns a safe label.
+// Classify returns the label of content by who speaks. It is for content that arrives without a
+// call. For other content it only returns a safe label: the catalog labels the results of tools,
+// and what is made from other content gets the label of that content.
 //
 // A message is Internal: it need not be seen outside, but answering it or
 // looking something up for it is no leak of the owner's own data.

@@ -17,9 +17,9 @@ import (
 // nothing.
 type Standing struct {
 	Name string
-	// Agent, Trigger and Job say whose job it is: the agent, what the agent's
-	// door says started the session, such as cron, and which job it was. Without
-	// a Job it is any of that trigger.
+	// Agent, Trigger and Job say which sessions it is for. Agent is the agent. Trigger is what
+	// started the session, such as cron, as the agent's adapter reports it. Job is the job of that
+	// trigger; if empty, any job.
 	Agent, Trigger, Job string
 	// Call is the pattern of the call, byte for byte as a question prints it.
 	Call string

@@ -88,8 +88,8 @@ func (t *Tracer) keyed() *hasher {
 	return t.hasher
 }
 
-// find looks up a hash that was made under the tracer's key. It also finds the same token
-// where it was indexed under one of the other keys.
+// find looks up a hash that was made under the tracer's key. It also finds places at which the
+// token was indexed under one of the other keys.
 func (t *Tracer) find(h Hash) []floodmark.Span { return t.findFrom(h, 0, math.MaxInt) }
 
 // findFrom is find from a node on, for at most most places.

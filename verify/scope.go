@@ -25,8 +25,8 @@ func (m FailMode) String() string {
 }
 
 // A Scope says which tools a gate concerns: only those of Include, all except those of Exclude, or
-// all tools if both are empty. If both are set, the gate concerns each tool that one of them alone
-// would make it concern.
+// all tools if both are empty. If both are set, the gate concerns the tools of Include and all
+// tools except those of Exclude.
 type Scope struct {
 	Include, Exclude []string
 }

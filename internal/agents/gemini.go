@@ -154,8 +154,8 @@ func (m geminiMessage) call() (hook.Call, error) {
 	return c, nil
 }
 
-// geminiReplace is the tool that looks in the whole workspace for a file that does not exist where
-// its path says, and edits the only one of that name.
+// geminiReplace is the tool that edits a file. If there is none at the path, it looks in the whole
+// workspace and edits the only file of that name.
 const (
 	geminiReplace = "replace"
 	geminiPath    = "file_path"

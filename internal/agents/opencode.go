@@ -238,8 +238,8 @@ func (m opencodeSays) place(i int) string {
 	return u.Path
 }
 
-// goesOn refuses a task that continues a session which this one did not begin, because its prompt
-// would be taken for that session's person's.
+// goesOn refuses a task that continues a session which this one did not begin, because the task's
+// prompt would be taken for words of that session's person.
 func (m opencodeSays) goesOn() error {
 	if m.Tool != opencodeTask {
 		return nil

@@ -197,9 +197,9 @@ func (d Door) rewrite(about asked, a answer) (asked, answer) {
 }
 
 // Rewrites remembers calls whose command was replaced, until their results arrive. Agents report a
-// result with the command that ran, and some identify a call by its arguments; but the call that
-// was judged is the one that the model made. Rewrites is safe for concurrent use. With a nil
-// Rewrites no command is replaced.
+// result with the command that ran, and some identify a call by its arguments. But the judged call
+// is the one that the model made. Rewrites is safe for concurrent use. With a nil Rewrites no
+// command is replaced.
 type Rewrites struct {
 	mu   sync.Mutex // guards what is below
 	made map[rewrite]hook.Call

@@ -67,8 +67,8 @@ func contents(ar *txtar.Archive, part string) (list []floodmark.Digest) {
 	return list
 }
 
-// rejudge returns one line for every decision that changed or for which the facts do not say
-// enough, and one line that counts the questions.
+// rejudge returns one line for each decision that changed, one for each that the facts are not
+// enough to judge, and one that counts the questions.
 func (w *world) rejudge(r replay.Retrial) ([]string, error) {
 	var out []string
 	asked, would, tasks := 0, 0, 0

@@ -1,7 +1,8 @@
 // Package artifact knows what sessions left behind: in files and folders, in the memories of tools,
 // at servers that sessions share, in texts that one session hands to another. It finds out which of
-// these a call reads, loads and writes, and what that brings. It opens no file and keeps no record
-// itself: a [Store] and a [Disk] answer it, and what changes is returned to the kernel as values.
+// these a call reads, loads and writes, and which sources the session gets by that. It opens no
+// file and keeps no record itself: a [Store] and a [Disk] answer it, and what changes is returned
+// to the kernel as values.
 package artifact
 
 import "github.com/floodmark/floodmark"

@@ -16,12 +16,13 @@ type Disk interface {
 	// Resolve returns where a clean path leads once links are followed; what is
 	// not there, or cannot be looked at, leads to itself.
 	Resolve(path string) string
-	// Links returns, by its path, where each link leads that is in a folder or is the folder
-	// itself; if deep, also the links in the folders below. It is empty if the disk cannot be read.
+	// Links maps the path of each link in a folder, and of the folder if it is a link, to where it
+	// leads. If deep is set, it includes links in the folders below. It is empty if the disk cannot
+	// be read.
 	Links(folder string, deep bool) map[string]string
-	// Pushes stands for all that decides where a push from the checkout around
-	// a path goes; zero if that is not known, or if a branch is named and known
-	// not to be the one that is checked out.
+	// Pushes returns a digest of everything that decides where a push from the checkout around a
+	// path goes. It is zero if that is not known, or if another branch than the given one is known
+	// to be checked out.
 	Pushes(path, branch string) floodmark.Digest
 	// Databases returns the hosts and ports of databases for which the owner of a home keeps a login there.
 	Databases(home string) []string
@@ -29,15 +30,15 @@ type Disk interface {
 	Composes(folder string) bool
 	// Secrets returns where secrets are kept.
 	Secrets(s Search) Hoard
-	// Repository returns where git, run at a clean path, finds its files, and where the files are
-	// that all working trees share; empty if that is not known.
+	// Repository returns two folders that git uses at a clean path: the one with its files, and the
+	// one with the files that all working trees share. They are empty if not known.
 	Repository(path string) (dir, common string)
 	// Nested returns the folders below a folder that hold git's files themselves, and whether these
 	// are all.
 	Nested(folder string) (folders []string, all bool)
-	// Starts returns the programs that git, run at a clean path, runs by itself: those hooks («*»
-	// for any) that exist and that the catalog knows of, as [catalog.Use] has them, and files of
-	// the working tree that git's settings name.
+	// Starts returns the programs that git, at a clean path, runs without being told to: the given
+	// hooks that exist («*» for any), as in [catalog.Use], and files of the working tree that git's
+	// settings name.
 	Starts(path string, hooks []string) []string
 	// Content returns a digest of what is in a file; zero if it is not there or is no file.
 	Content(path string) floodmark.Digest

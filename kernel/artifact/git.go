@@ -162,8 +162,8 @@ func (b *Book) obeyed(call Call, t *touch, mark floodmark.Label) []floodmark.Loa
 	return list
 }
 
-// started returns the programs of the owner's that git runs by itself, the first of each
-// repository. What they load in turn is unknown, so the call is a run.
+// started returns, for each repository, the first program of the owner that git would run without
+// being told to. What they load in turn is unknown, so the call is a run.
 func (b *Book) started(call Call) (list []floodmark.Load) {
 	for _, dir := range call.Use.Repositories {
 		if b.Disk == nil || dir == "" {
@@ -222,8 +222,8 @@ func (b *Book) nested(dir string) []Kept {
 	})
 }
 
-// putNow returns the label of settings that the same call may write first: that of what they are
-// made from, or clean if it writes none.
+// putNow returns the label of settings that the same call may write before git reads them. It is
+// the label of what they are made from, or clean if the call writes none.
 func (b *Book) putNow(call Call, t *touch, dir string, settings []string, mark floodmark.Label) floodmark.Label {
 	if !slices.Contains(settings, dir+"/.git/**") { // there may be a repository in it afterwards
 		settings = append(slices.Clone(settings), dir+"/.git/**", dir+"/HEAD")

@@ -126,13 +126,13 @@ func (b *Book) tree(dir string) string {
 	return dir
 }
 
-// An approval of a run covers what the run loads, as that is on disk. What a program loads in turn
-// is unknown, so the approval depends on all that the program could find by itself: everything but
-// scratch folders that the run does not name.
+// An approval of a run covers what the run loads, as it is on disk now. What a program loads in
+// turn is unknown, so the approval depends on all files that the program could find, except scratch
+// folders that the run does not name.
 
-// versions returns words that change with what a run would load: what other sessions below Local
-// left, where the shell may be, what this session wrote, and the files on the line as they are on
-// disk.
+// versions returns words that change if something changes that a run would load: what other
+// sessions below Local left, where the shell may be, what this session wrote, and the files on the
+// line as they are on disk.
 func (b *Book) versions(t *touch) (list []string) {
 	for _, p := range append(slices.Clone(t.loads), t.hooks...) {
 		for _, k := range b.acting(p) {
@@ -277,9 +277,9 @@ func (c carried) worst(list []floodmark.Source) []floodmark.Source {
 	return list
 }
 
-// hooked returns the files that a command obeys by itself and that something below Local put there.
-// In git's own folder, a record that spares this folder is left out: git and boxes bring no hooks
-// into it.
+// hooked returns the files that a command obeys without being told to, and that were written from
+// sources below Local. In git's own folder, a record that spares this folder is left out: git and
+// boxes bring no hooks into it.
 func (b *Book) hooked(paths []string) []floodmark.Load {
 	var list []floodmark.Load
 	for _, p := range paths {

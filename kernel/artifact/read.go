@@ -139,8 +139,8 @@ func (b *Book) InBoxes(name string) bool {
 		slices.ContainsFunc(append(catalog.SystemFolders(), "/lib32", "/libx32", "/opt", "/etc", "/home/linuxbrew"), func(dir string) bool { return Under(name, catalog.FoldPath(dir)) })
 }
 
-// FileLabel returns the label of a file that an agent loads by itself: that of its origin or, if
-// the file is in the project, that of any file in the project.
+// FileLabel returns the label of a file that an agent loads without a tool call: the label of its
+// origin or, if the file is in the project, at least the trust of other project files.
 func (b *Book) FileLabel(o floodmark.Origin) floodmark.Label {
 	l := b.Policy.Classify(o)
 	if o.Place == "" || l.Trust >= floodmark.Local || b.At.Project == "" {

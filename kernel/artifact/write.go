@@ -183,7 +183,7 @@ func (b *Book) write(w floodmark.ArtifactWritten, p string, set []floodmark.Sour
 	if !lower && len(old) == 0 && (!w.Whole || len(w.Over) == 0) && !b.vouches(w) {
 		return // the path alone says as much
 	}
-	// A run that writes over what another session left there takes that over.
+	// If a run writes over what another session left, its record replaces the other one.
 	w.Run = w.Run && !slices.ContainsFunc(old, func(k Kept) bool { return k.Version.Session != b.Session })
 	b.keep(w)
 	sets := [][]floodmark.Source{set}
@@ -286,8 +286,8 @@ func (b *Book) ours(refs ...floodmark.ArtifactRef) []Kept {
 }
 
 // enterIn adds an artifact to this session's list of a folder. If the list is too long, one entry
-// is dropped. Anything below may then be that entry, so the folder gets the entry's sources, which
-// a cleared context may lack, and all that the session has seen.
+// is dropped. Anything below the folder may be that entry, so the folder gets the entry's sources,
+// which a cleared context may lack, and all that the session has seen.
 func (b *Book) enterIn(folder floodmark.ArtifactRef, mine Kept, ref floodmark.ArtifactRef) {
 	at := slices.IndexFunc(b.Done.Artifacts, func(a floodmark.Artifact) bool { return a.Ref == folder })
 	listed, all := mine.Below, mine.Sources

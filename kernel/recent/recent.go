@@ -127,8 +127,8 @@ func (c *Calls) Result(call floodmark.CallID) {
 	}
 }
 
-// Unmatched returns the first call that no gateway matched, that has another name than id, and that
-// was let through by a mark that holds still.
+// Unmatched returns the first call that no gateway matched, that has another name than id, and for
+// whose mark holds returns true.
 func (c Calls) Unmatched(id floodmark.CallID, tool floodmark.ToolRef, args floodmark.Digest, holds func(floodmark.Label) bool) (floodmark.CallID, bool) {
 	for _, r := range c {
 		if r.Met == "" && r.Call != id && r.Tool == tool && r.Args == args && holds(r.Mark) {

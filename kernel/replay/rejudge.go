@@ -140,8 +140,8 @@ func (g *guess) secret(a floodmark.Argument) bool {
 	})
 }
 
-// Assumes reports what is assumed of a rule that looks at values that were not kept: that it matches
-// as it did, if nothing else changed.
+// Assumes reports whether a rule is assumed to match although values that it looks at were not
+// kept. If policy, catalog and labels are the same, it matches as it did.
 func (g *guess) Assumes(rule string) bool {
 	if !g.relabelled && g.policy == g.Now.Policy.Hash() && g.catalog == g.Now.Catalog.Hash() {
 		return slices.ContainsFunc(g.r.Decision.Reasons, func(r floodmark.Reason) bool { return r.Rule == rule })

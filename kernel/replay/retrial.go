@@ -118,8 +118,8 @@ type trial struct {
 	tasks    map[int]bool
 	out      Account
 
-	// Of the decision being judged: which rules it was recorded under, and the
-	// first thing that would have to be guessed.
+	// About the decision being judged: policy and catalog are the rules under which it was
+	// recorded, and doubt is the first thing that would have to be guessed.
 	policy, catalog floodmark.Digest
 	doubt           string
 }

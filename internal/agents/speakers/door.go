@@ -27,11 +27,12 @@ import (
 // A Speaker is the sender of an event. Over the network it is zero.
 type Speaker struct {
 	peer.Peer
-	// Local says that the speaker is a process on this machine; one that the system does not name
-	// cannot speak for the owner. Framed says that it sent a frame, as hooks of known agents do.
+	// Local says that the speaker is a process on this machine; a speaker that the system does not
+	// name cannot speak for the owner. Framed says that it sent a frame, as hooks of known agents
+	// do.
 	Local, Framed bool
-	// Agent is the agent whose hook program the speaker is; empty for an agent that reports by
-	// itself.
+	// Agent is the agent whose hook program the speaker is; empty for an agent that reports without
+	// a hook program.
 	Agent string
 }
 

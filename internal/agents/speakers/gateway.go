@@ -12,9 +12,9 @@ import (
 
 // A gateway is started by the agent whose calls it sees. If that agent's process has one session,
 // the calls belong to that session. So both have one mark, and a call that the agent's hook has
-// already reported is matched, not counted twice. If an agent has no hooks, or several sessions, the
-// session of a call is unknown. Then all gateways that one process started share one session, so
-// that the mark of what was read through one server applies to what is sent through another.
+// already reported is matched, not counted twice. If an agent has no hooks, or several sessions,
+// the session of a call is unknown. Then all gateways that one process started share one session,
+// so that what was read through one server lowers the mark for what is sent through another.
 //
 // A program below an agent cannot get rid of the mark of what that agent has read. A gateway's
 // session gets the marks of all sessions of all agents above the gateway, even if one of them began

@@ -342,8 +342,8 @@ func (f *folder) remove(name string) error {
 	return nil
 }
 
-// maxRemoved is how many files of a folder are removed at once, because a command can leave so many
-// that the next call would have to wait.
+// maxRemoved is how many files of a folder are removed in one step. A command can leave so many
+// files that removing all would keep the next call waiting.
 const maxRemoved = 100_000
 
 // removeTree removes a folder with what a command left in it, or at most maxRemoved files of it.

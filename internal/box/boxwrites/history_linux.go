@@ -16,8 +16,8 @@ import (
 // maxHeld is the size of the largest file that is compared with a commit's.
 const maxHeld = 64 << 20
 
-// history marks the changes of git's folder that are not kept, and sorts the list so that nothing
-// is moved in before what it names: objects first, the rest of git's folder last.
+// history marks the changes of git's folder that are not kept. It also sorts the list, objects
+// first and the rest of git's folder last, so that whatever names an object is moved in after it.
 func (w *Writes) history(all *found) {
 	list := all.list
 	var changes []boxgit.Change

@@ -110,8 +110,8 @@ const (
 	modeModule  = "160000"
 )
 
-// parseTree reads a tree. It refuses a tree that git would not write: with names that are there
-// twice, out of order, empty or that lead elsewhere, or with an unknown mode.
+// parseTree reads a tree. It refuses a tree that git would not write: one with an unknown mode, or
+// with names that are double, out of order or empty, or that lead elsewhere.
 func parseTree(id string, body []byte) ([]entry, error) {
 	wrong := fmt.Errorf("%w: tree %.12s", ErrMalformed, id)
 	size := len(id) / 2

@@ -18,7 +18,7 @@ type Plan struct {
 }
 
 // A Set is what the push of a review needs. Send are the objects that are sent; all of them are in
-// the review. Have are the objects by which git tells what the remote has already. Edges are the
+// the review. Have are the objects from which git knows what the remote has already. Edges are the
 // commits that the remote has and that sent commits follow.
 type Set struct{ Send, Have, Edges []string }
 

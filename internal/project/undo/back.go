@@ -114,8 +114,8 @@ func (s *Store) Back(id string, how How) (r Result, err error) {
 	return r, s.settle(id)
 }
 
-// note records which things are put beside where they were, so that settle knows that they are not
-// kept any more.
+// note records which things are put back beside their old place, so that settle knows that they are
+// not kept any more.
 func (s *Store) note(folder string, returns []Return) error {
 	a, err := read(folder)
 	if err != nil {

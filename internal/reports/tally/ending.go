@@ -8,9 +8,9 @@ import (
 	"github.com/floodmark/floodmark/internal/rules/finding"
 )
 
-// Ending says what the owner can answer or do so that questions like that of a decision end. Behind
-// are the sources that were blamed for the decision. If nothing ends such questions, it says so and
-// why.
+// Ending says what the owner can answer or do so that questions like the one of this decision are
+// not asked again. Behind are the sources that were blamed for the decision. If nothing ends such
+// questions, it says so and why.
 func Ending(f floodmark.ActionDecided, behind []floodmark.Source, table *finding.Table) string {
 	b, a := f.Basis, &f.Action
 	secret := slices.ContainsFunc(f.Decision.Reasons, func(r floodmark.Reason) bool { return r.Code == floodmark.FlowSecret })
@@ -69,8 +69,7 @@ func endsRun(f floodmark.ActionDecided, behind []floodmark.Source, table *findin
 	return "begin a new session for it: this one has read " + strings.Join(read, " and ")
 }
 
-// A Repeat is a rule that asked more than once and for which no line is proposed that would spare
-// the questions.
+// A Repeat is a rule that asked more than once. No line is proposed that would spare its questions.
 type Repeat struct {
 	Rule      string `json:"rule"`
 	Questions int    `json:"questions"`

@@ -97,8 +97,9 @@ func evidence(l Line, since time.Time) Suggestion {
 	return s
 }
 
-// against returns what speaks against a line, or "": a denial of a question that the line concerns,
-// or such a question about a call that text of others had steered, whatever the answer was.
+// against returns what speaks against a line, or "" if nothing does. Against it speaks a question
+// that the line concerns, if it was denied, or if it was about a call that foreign text had
+// steered.
 func (a *Account) against(l Line) string {
 	for _, q := range a.Questions {
 		if !l.concerns(q) {

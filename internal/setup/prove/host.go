@@ -73,7 +73,7 @@ const (
 
 // try runs the agent in a home of its own, with our settings as protect writes them, a judge in
 // place of the monitor, and a model that makes three calls. unfit says why the agent does not run
-// the command that it gets in place of its own. It is empty if it does.
+// the replacement command. It is empty if it does.
 func (h host) try(ctx context.Context, m protect.Machine, f protect.Found) (unfit string, err error) {
 	home, err := os.MkdirTemp("", "fm-prove-") // short, because the path of a socket in it is limited
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/floodmark/floodmark/internal/setup/protect"
 )
 
-// Rewrites tells a monitor which agents run the command that they get in place of their own,
-// because "floodmark prove" has seen the installed program do so. It starts no program. It is safe
-// for concurrent use. A nil Rewrites knows no such agent.
+// Rewrites tells a monitor which agents run a replacement command. "floodmark prove" has seen the
+// installed programs do so. It starts no program. It is safe for concurrent use. A nil Rewrites
+// knows no such agent.
 type Rewrites struct {
 	// Proofs is the file of proofs. Records is the folder with the agents' original settings.
 	Proofs, Records string

@@ -106,7 +106,7 @@ type Entry struct {
 	Adds map[string][]floodmark.Effect
 	// Loads are files that the command runs as code by default; «.» is everything in the folder.
 	Loads []string
-	// Hooks are folders whose files the command runs by itself if they exist. They are relative to
+	// Hooks are folders whose files the command runs unasked if they exist. They are relative to
 	// the folder it works in or to a folder above that.
 	Hooks []string
 	// Repository: the command obeys the git settings of its repository, which may name programs.

@@ -85,8 +85,8 @@ func fetched(words []string, goRun, pip bool) []string {
 	return names
 }
 
-// glued returns the value that is in the same word as its option: what follows «=», or of a word
-// with one «-» what follows the letter, if that looks like an address, a path or a version.
+// glued returns a value that is in the same word as its option: what follows «=» or, in a word with
+// one «-», what follows the letter. It must look like an address, a path or a version.
 func glued(option string) string {
 	if _, value, ok := strings.Cut(option, "="); ok {
 		return value

@@ -25,7 +25,7 @@ func (j *job) showsKeys() bool {
 	})
 }
 
-// hooks adds the files that a command runs by itself if they exist, in its folder and in each above
+// hooks adds the files that a command runs unasked if they exist, in its folder and in each above
 // it up to where the line began. If the line may create such a file, it is also recorded as run.
 func (s *scanner) hooks(j *job) {
 	for _, name := range j.entry.Hooks {

@@ -104,7 +104,7 @@ func (w *writer) note(format string, words ...any) {
 	}
 }
 
-// holds reports whether a policy can stand in a story.
+// holds reports whether a story can contain a policy.
 func (w *writer) holds(policy string) bool {
 	if len(policy) > maxPolicy || partLine.MatchString(policy) {
 		w.note("the policy cannot stand in a story; the shipped profile is used")

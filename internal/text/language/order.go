@@ -255,8 +255,8 @@ func (g *grammar) isTime(it item) bool {
 	return day || clock || g.Times.has(word) || g.Months.of(word) != 0
 }
 
-// joins reports whether at an item nothing follows, or a word that joins a noun, so
-// that what is before it is complete: «that to», not «that Ann wrote».
+// joins reports whether what is before an item is complete, because the phrase ends there or a word
+// follows that joins a noun: «that to», not «that Ann wrote».
 func (o *order) joins(at int) bool {
 	return at >= len(o.items) || o.g.Links.has(wordOf(o.items[at]))
 }
@@ -370,8 +370,8 @@ func (g *grammar) assent(items []item) (n int, strong bool) {
 	return plainMatch(items, g.AssentsWith), false
 }
 
-// plainMatch returns how many items spell an expression, the first in the list that
-// they spell; 0 if there is none.
+// plainMatch looks for the first expression of a list that the items spell, and returns how many
+// items spell it; 0 if there is none.
 func plainMatch(items []item, list []string) int {
 	word := wordOf(items[0])
 	for _, words := range list {

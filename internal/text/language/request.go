@@ -242,7 +242,7 @@ func together(parts []part) [][]part {
 	return clauses
 }
 
-// read finds out what a phrase is by itself.
+// read finds out what a phrase is without the phrases around it.
 func (p *part) read() {
 	at, gerund := p.g.opening(p.items, !p.sentence)
 	p.opened = at == len(p.items)

@@ -110,8 +110,8 @@ func (s *Stated) addItem(items []item, i int, it item) {
 	}
 }
 
-// HasHost reports whether the owner named a host: by itself, or in a URL. That only
-// means that the agent may read there, not that it may send something there.
+// HasHost reports whether the owner named a host, alone or in a URL. That only means that the agent
+// may read there, not that it may send something there.
 func (s *Stated) HasHost(host string) bool {
 	host = strings.ToLower(host)
 	_, ok := s.hosts[host]
