@@ -126,8 +126,8 @@ type Approver interface {
 	Ask(ctx context.Context, t Ticket) error
 }
 
-// A Keeper is an [Approver] that notifies no person, but keeps questions for people who come and
-// look. It gets each question during the event of its session, before people are notified, and also
+// A Keeper is an [Approver] that notifies nobody and keeps questions for people who look for them.
+// It gets each question during the event of its session, before people are notified, and also
 // during quiet hours. Its Ask must not block.
 type Keeper interface {
 	Approver
@@ -164,8 +164,8 @@ func CodeMAC(key []byte, s floodmark.SessionID, t floodmark.TicketID, code strin
 	return floodmark.Digest(m.Sum(b[:0]))
 }
 
-// PickMAC returns the keyed hash of a value, or of its end, that the journal stores to verify what
-// a person enters. Case and surrounding spaces are ignored.
+// PickMAC returns a keyed hash of a value or of its end. The journal stores it to verify what a
+// person enters. Case and surrounding spaces are ignored.
 func PickMAC(key []byte, s floodmark.SessionID, args floodmark.Digest, what, value string) floodmark.Digest {
 	m := hmac.New(sha256.New, key)
 	b := make([]byte, 0, 256)

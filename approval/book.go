@@ -57,8 +57,8 @@ type Open struct {
 	Held  time.Time `json:"held,omitzero"`
 	Turn  int       `json:"turn"`
 	Wrong int       `json:"wrong,omitempty"`
-	// Approved says that the question was approved. It stays in the book until it expires, so that
-	// a denial that arrives before the call runs can still take the approval back.
+	// Approved says that the question was approved. It stays in the book until it expires: a denial
+	// that arrives before the call runs can still take the approval back.
 	Approved bool `json:"approved,omitempty"`
 	// First is the first person to approve, if two people must.
 	First string `json:"first,omitempty"`
@@ -72,8 +72,8 @@ type Open struct {
 }
 
 // Seen returns a digest of everything that a question shows. An approval by ticket, which has no
-// code, must send it back. So nobody approves unread a call that was added to the question later or
-// that was asked again at a lower mark.
+// code, must send it back. So nobody approves a call unread that was added to the question later,
+// or that was asked about again at a lower mark.
 func (o Open) Seen() string {
 	data, err := json.Marshal(o.Shown)
 	if err != nil {

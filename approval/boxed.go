@@ -32,8 +32,8 @@ func (b *Book) Boxes(a floodmark.Action, r floodmark.Reach) {
 	}
 }
 
-// maxInBoxes bounds the calls in boxes at once. When it is reached, every call is treated as one
-// that was allowed only in a box.
+// maxInBoxes bounds the calls that are in boxes at the same time. When it is reached, every call is
+// treated as one that was allowed only in a box.
 const maxInBoxes = 256
 
 // HadToBeBoxed reports whether a call without a result yet was allowed only in a box.

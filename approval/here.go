@@ -137,7 +137,8 @@ func (h Here) name() string {
 }
 
 // read returns the approval for every read of a tool at the host of the call's address. There is
-// none if another argument matters, or if the address has more than a plain host and path.
+// none if an argument other than the address matters, or if the address has more than a plain host
+// and path.
 func (h Here) read() (kind, what string) {
 	u, err := url.Parse(h.Address)
 	if err != nil || len(h.URLs) != 1 || u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Port() != "" || strings.ContainsAny(h.Address, "*{}[]") {

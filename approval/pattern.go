@@ -96,7 +96,7 @@ func (s *Subject) spelled(first string, except []int) string {
 
 // hostPattern returns the wider approval of a network read: anything at that host. Every other
 // argument that could lead elsewhere must be the same. There is none with private data in context,
-// because a host is told what is asked of it.
+// because each request tells the host something.
 func (s *Subject) hostPattern(at int) string {
 	u, err := url.Parse(s.Leaves[at].Value)
 	if err != nil || u.Hostname() == "" || u.User != nil || s.Action.Arguments[at].Shown == "" || s.Mark.Secrecy <= floodmark.Private {

@@ -19,7 +19,8 @@ type Phrase []Part
 // say adds our own words.
 func (p Phrase) say(words string) Phrase { return append(p, Part{Text: words}) }
 
-// quote adds at most so many characters of a foreign text, and says how many are left out.
+// quote adds the beginning of a foreign text, up to a number of characters, and says how many are
+// left out.
 func (p Phrase) quote(value string, most int) Phrase {
 	if len(value) > max(maxQuoted, most) {
 		value = value[:maxQuoted/2] + " … " + value[len(value)-maxQuoted/2:]

@@ -80,8 +80,8 @@ func eachOf(words []string) string {
 	return "type, with a space between: " + strings.Join(words, "; ")
 }
 
-// steered returns the arguments that have to be proved, because only others named
-// them: first where the call goes, then what else decides about it.
+// steered returns the arguments that a person must prove, because only others named them.
+// Destinations come first, then what else decides about the call.
 func (s *Subject) steered() []int {
 	if s.reads() {
 		return nil

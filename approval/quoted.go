@@ -16,19 +16,19 @@ import (
 type Quoted struct {
 	// Words are on one line, with hidden characters named.
 	Words string
-	// Of says where they stand, and who can write there.
+	// Of says where the words are, and who can write there.
 	Of string
 	// Argument names the argument that has them.
 	Argument string
 	Trust    floodmark.Trust
-	// At is the byte of the source at which they begin, from 1. It is 0 if they stand there in
+	// At is the byte of the source at which they begin, from 1. It is 0 if they are there in
 	// pieces, or in more than one place.
 	At int
-	// Pieced says that they stand there in pieces.
+	// Pieced says that they are there in pieces.
 	Pieced bool
 }
 
-// The limits of quotes. Shorter values stand in a page by chance.
+// The limits of quotes. A page can contain shorter values by chance.
 const (
 	maxQuotes      = 3
 	maxQuotedWords = 300 // characters

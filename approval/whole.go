@@ -20,8 +20,8 @@ const (
 
 // Wholes returns the values of a call that their short forms do not fully show, within the limits.
 // Content and secrets have no short form and are not included. Veil removes secrets from a value.
-// The removed characters are counted as left out, because what looks like a secret may be the
-// folder that a command deletes.
+// The removed characters are counted as left out, because the folder that a command deletes may
+// look like a secret.
 func Wholes(args []floodmark.Argument, leaves []hook.Leaf, veil func(i int, text string) string) (list []floodmark.Whole) {
 	room := maxKept
 	for i, a := range args {

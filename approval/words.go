@@ -170,8 +170,8 @@ func (o Origin) writers(others string) string {
 	return " (your own)"
 }
 
-// text returns the index of the argument with the text of the call, or -1 if there is none. Of
-// several it returns the one that needs most attention.
+// text returns the index of the argument with the text of the call, or -1 if there is none. If
+// there are several, it returns the one that needs most attention.
 func (q Question) text() int {
 	worst := -1
 	for i, a := range q.Action.Arguments {

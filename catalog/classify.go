@@ -318,8 +318,8 @@ func (j *judge) path(value string) {
 	}
 }
 
-// away takes a path that may be on another machine for an address, because a look-up below /net
-// looks for a machine of that name. Paths of a remote tool are left out.
+// away treats a path that may be on another machine as an address, because opening a path below
+// /net looks for a machine of that name. Paths of a remote tool are left out.
 func (j *judge) away(s *spot) {
 	if s.guard&isAway != 0 && !slices.Contains(j.use.URLs, s.text) && !j.use.Profile.remote {
 		j.use.URLs = append(j.use.URLs, s.text)

@@ -132,8 +132,8 @@ func (j *judge) parts(r *shellscan.Report) {
 	}
 }
 
-// file joins the label of a program that is a file: that of the paths if the line is understood,
-// else untrusted and private.
+// file sets the label of the output of a program that is a file. If the line is understood, its
+// paths decide; otherwise the output is untrusted and private.
 func (j *judge) file(r *shellscan.Report) {
 	j.use.Own = false
 	j.use.Programs = true

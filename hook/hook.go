@@ -165,8 +165,8 @@ type Event struct {
 	// Claims names the session that a gateway's client says it belongs to. The claim is not proved
 	// and never makes a decision less strict.
 	Claims floodmark.SessionID `json:"claims,omitempty"`
-	// Caller is the process for which a shared gateway sends the event. If it is zero, that is the
-	// process that started the gateway.
+	// Caller is the process for which a shared gateway sends the event. If it is zero, the caller
+	// is the process that started the gateway.
 	Caller Process `json:"caller,omitzero"`
 
 	// Child is the sub-agent's session.
@@ -312,7 +312,7 @@ type Reply struct {
 	// Warning may be shown to the model before its next call.
 	Warning string `json:"warning,omitempty"`
 	// SystemPrompt is the event's system prompt with the warning added, at before_llm_call. The
-	// agent must use it instead of its own.
+	// agent must use it instead of its own system prompt.
 	SystemPrompt string `json:"systemPrompt,omitempty"`
 	// Text replaces the answer, and Footer is added at its end, at before_response_emit.
 	Text   string `json:"text,omitempty"`

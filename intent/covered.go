@@ -131,10 +131,9 @@ func (l *licence) his(i int, about catalog.Arg) bool {
 	return l.call.Arguments[i].Whence == floodmark.Stated && l.stated(about, l.call.Leaves[i])
 }
 
-// stated reports whether the owner named a value in this turn, in its role. A value
-// that decides where the effect lands, or how much it is, must be in a clause that
-// asks for the effect. A destination must be there as the target. Any other value
-// may be anywhere in the turn.
+// stated reports whether the owner named a value in this turn, in its role. A value that says where
+// an effect goes, or how large it is, must be in a clause that asks for the effect. A destination
+// must be there as the target. Any other value may be anywhere in the turn.
 func (l *licence) stated(about catalog.Arg, leaf hook.Leaf) bool {
 	if leaf.Value == "" || leaf.Kind == hook.Null || leaf.Kind == hook.Bool {
 		return true

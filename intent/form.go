@@ -104,8 +104,8 @@ func (l *licence) offered(leaf hook.Leaf, field string) bool {
 	})
 }
 
-// holds returns whose data the owner said is in the place of a source. It is nobody's if the source
-// is not the result of a tool.
+// holds returns whose data is in the place of a source, according to the owner's words. It returns
+// Nobodys if the source is not the result of a tool.
 func (l *licence) holds(n floodmark.NodeID) language.Whose {
 	src, ok := l.s.Ledger.Source(n)
 	if !ok || src.Origin.Kind != floodmark.FromTool || src.Origin.Place == "" {
@@ -114,7 +114,7 @@ func (l *licence) holds(n floodmark.NodeID) language.Whose {
 	return l.s.Words.Holds(l.said, src.Origin.Place)
 }
 
-// SmallNumber is how many digits a number may have that is too small to carry private data.
+// SmallNumber is the most digits of a number that is too small to contain private data.
 const SmallNumber = 4
 
 // tiny reports whether a value is too small to carry private data: a small number, a

@@ -41,8 +41,8 @@ const (
 	byComputed warrant = "computed" // an amount that follows from one in a record about the recipient
 )
 
-// names reports whether an argument with this warrant is one that the owner named. A
-// call needs at least one.
+// names reports whether an argument with this warrant was named by the owner. A call needs at least
+// one.
 func (v warrant) names() bool { return v != byOpen && v != byFlag && v != byComputed && v != bySelf }
 
 // Vouchable reports whether anything could vouch for an argument of this sort:
@@ -183,8 +183,8 @@ func (l *licence) listed(value string) bool {
 	})
 }
 
-// begins reports whether the owner said how a value begins, and it is the only
-// one of its list, on a service of their own, that begins so.
+// begins reports whether the owner said how a value begins, and no other value of its list on a
+// service of their own begins so.
 func (l *licence) begins(value string) bool {
 	lists := l.s.own(l.tr.Records("item", value))
 	if len(lists) == 0 || tokens.Reaches(value) {
@@ -271,10 +271,10 @@ func (l *licence) mayComeFromSource(i int, about catalog.Arg) bool {
 	return l.targetStated(i) || about.Is == catalog.IsName && l.ownRecord()
 }
 
-// onlySaysWho reports whether a call has nothing but destinations and names, the
-// owner typed all of them except one argument, and one is a name that they called:
-// «invite Anna, her address is on this page». So a page can neither add nor choose
-// the recipient of a text or a file.
+// onlySaysWho reports whether a call has only destinations and names as arguments. The owner must
+// have typed all of them, the one at index except not counted, and one must be a name: «invite
+// Anna, her address is on this page». So a page can neither add nor choose the recipient of a text
+// or a file.
 func (l *licence) onlySaysWho(except int) bool {
 	from, named := l.call.Leaves[except], false
 	reaches := tokens.Reaches(from.Value)

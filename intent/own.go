@@ -15,11 +15,10 @@ import (
 // where they said that their data is.
 func (l *licence) self(leaf hook.Leaf) bool { return l.addressIn(leaf, language.Mine) }
 
-// held reports whether an address is that of a person whom the owner called by
-// name: it is labelled as a mail address in a place where they said that this
-// person's data is, and has the name in it. The call must have no content, and the
-// owner must have named its other arguments, because no text or file is sent to a
-// person who is known only from a file.
+// held reports whether an address is that of a person whom the owner called by name. The address
+// must contain the name, and must be labelled as a mail address in a place of which the owner said
+// that it has this person's data. The call must have no content, and the owner must have named its
+// other arguments, because no text or file is sent to a person who is known only from a file.
 func (l *licence) held(except int, leaf hook.Leaf) bool {
 	for i, other := range l.call.Leaves {
 		about := l.call.About[i]

@@ -20,8 +20,8 @@ const maxReadings = 4
 // MaxRead is the length of the longest message that is remembered, in bytes.
 const MaxRead = 4096
 
-// What a reading takes in memory, measured and rounded up: by itself, and for
-// each byte that was read.
+// The memory that a reading takes, measured and rounded up: a fixed part, and a part for each byte
+// that was read.
 const (
 	readingBytes = 2 << 10
 	readFactor   = 72

@@ -51,8 +51,8 @@ type ruled struct {
 	bare             bool              // Reason says that the call would run outside of a box
 }
 
-// newRuled makes the reasons of an answer. bare says that people may expect such a call to run in
-// a box, so that they are told if it would not.
+// newRuled makes the reasons of an answer. bare says that people may expect such a call to run in a
+// box, so the answer says if it would not.
 func newRuled(says answer, code floodmark.Code, rule string, bare bool, text func(floodmark.Verdict) string) *ruled {
 	r := &ruled{says: says, Reason: floodmark.Reason{Code: code, Rule: rule, Verdict: says.verdict, Text: text(says.verdict)}}
 	if says.reach == floodmark.Free {

@@ -7,9 +7,9 @@ import (
 	"github.com/floodmark/floodmark/internal/rules/finding"
 )
 
-// Decide answers a tool call: the minimum of what the rules, the table or the
-// override for the tool, and the flow rules say, and never above the floor
-// that protects the monitor itself. Where it cannot judge, it restricts.
+// Decide answers a tool call. It takes the strictest answer of the rules, of the table or the
+// override for the tool, of the flow rules, and of the rules that protect the monitor itself. Where
+// it cannot judge, it restricts.
 func (p *Policy) Decide(q *Question) Ruling {
 	v := p.view(agentOf(q))
 	if v == nil {

@@ -24,10 +24,10 @@ type placeTrust[P any] struct {
 	trust   floodmark.Trust
 }
 
-// PlaceLabel returns l, the label of content that was read, changed by the place that
-// it was read from. home is what «~» means in that session. Without home, patterns
-// with «~» match nothing. It is only for content whose trust depends on its place, and
-// not for the answer of a tool that writes a file.
+// PlaceLabel returns l, the label of content that was read, changed by the place that it was read
+// from. home is what «~» means in that session. Without home, patterns with «~» match nothing. It
+// is only for content whose trust depends on its place. The answer of a tool that writes a file is
+// not such content.
 func (p *Policy) PlaceLabel(l floodmark.Label, place string, kind catalog.PathKind, projectKnown bool, home ...string) floodmark.Label {
 	if p == nil || p.base == nil || !l.Valid() {
 		return floodmark.Label{}

@@ -48,7 +48,8 @@ func readRules(r *policyfile.Reader, n *yaml.Node, where string, in policyfile.S
 	return out
 }
 
-// checkStricter refuses what a project may not ask for: that records are kept.
+// checkStricter refuses the one thing that a project is not allowed to ask for: that records are
+// kept.
 func checkStricter(r *policyfile.Reader, action *yaml.Node) {
 	keys, _ := policyfile.Pairs(action)
 	for _, k := range keys {

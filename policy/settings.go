@@ -27,14 +27,15 @@ type Settings struct {
 	// MaxIterations ends a runaway turn.
 	MaxIterations int
 	// TicketTTL is how long a question stays open. Wait is how long it stays open if the agent can
-	// wait for the answer; if it is zero, such an agent gets an answer at once, as any other.
+	// wait for the answer; if it is zero, such an agent gets an answer without waiting, like any
+	// other.
 	TicketTTL, Wait time.Duration
 	ToolWide        bool        // an approval may cover a whole tool
 	MaxTries        int         // how many wrong codes void a question
 	PerHour         int         // how many questions a session may ask in an hour; zero means [UsualPerHour]
 	Quiet           quiet.Hours // the hours in which no question is sent
-	// AdminTwo says that two of the People must approve what changes the agent or
-	// the monitor.
+	// AdminTwo says that two of the People must approve a call that changes the agent or the
+	// monitor.
 	AdminTwo bool
 	People   People
 	// AuditorOn says that an auditor is configured. AuditorFailMode says what follows
@@ -47,7 +48,7 @@ type Settings struct {
 	FetchSteered floodmark.Verdict
 	// Planted is the verdict on writing an address that only outside text named into a file.
 	Planted floodmark.Verdict
-	// Choices is how many bits the choice of requests may tell in a session, for each
+	// Choices is how many bits of information a session may leak by choosing its requests, for each
 	// secrecy of what was read: Secret and Private.
 	Choices [floodmark.Private + 1]int
 }
@@ -99,16 +100,15 @@ type Verifier struct {
 	Timeout  time.Duration
 }
 
-// People are those who may approve what takes two people. The keys are the names under
-// which the owner's channels know them, such as «telegram:4711», and the values say who
-// it is. A person with two names is still one person.
+// People are those who may approve a call that needs two people. The keys are the names under which
+// the owner's channels know them, such as «telegram:4711», and the values say who it is. A person
+// with two names is still one person.
 type People map[string]string
 
-// Person returns the person whom a channel has proved, if the policy knows them. The
-// channels owner.sock and telegram give the number of a user, with or without «user»
-// before it. The console gives that of the user who opened it at owner.sock. Token and
-// certificate give their name, and oidc gives the name that it got from the identity
-// provider.
+// Person returns the person whom a channel has proved, if the policy knows them. The channels
+// owner.sock and telegram give the number of a user, with or without «user» before it. The console
+// gives the name of the user who opened it at owner.sock. Token and certificate give their name,
+// and oidc gives the name that it got from the identity provider.
 func (s Settings) Person(channel, name string) (string, bool) {
 	if channel == "console" {
 		channel = "owner.sock"
@@ -124,7 +124,7 @@ func (s Settings) Person(channel, name string) (string, bool) {
 // not among them, because only the agent says who speaks there.
 func provers() []string { return []string{"owner.sock", "token", "certificate", "telegram", "oidc"} }
 
-// readPeople reads who may approve what takes two people.
+// readPeople reads who may approve a call that needs two people.
 func readPeople(r *policyfile.Reader, approvals *yaml.Node) People {
 	out := People{}
 	persons, values := policyfile.Pairs(policyfile.Value(approvals, "people"))

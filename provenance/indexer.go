@@ -134,7 +134,7 @@ func (ix *Indexer) postings() Postings {
 const fewPostings = 12
 
 // sort puts the postings in order. Each posting is first put into a bucket by the leading bits of
-// its hash. Hashes are spread evenly, so the buckets are short, and each is sorted by itself.
+// its hash. Hashes are spread evenly, so the buckets are short, and each is sorted separately.
 func (ix *Indexer) sort() {
 	n := len(ix.out)
 	if n <= fewPostings {

@@ -18,7 +18,7 @@ const MaxSources = 1 << 18
 // usualSources is how many sources most sessions have.
 const usualSources = 16
 
-// ErrSources says that a session has [MaxSources] and can hold no more.
+// ErrSources says that a session already has [MaxSources] sources.
 var ErrSources = errors.New("session has too many sources")
 
 // A Ledger holds every source of one session and knows its mark. Sources are

@@ -58,8 +58,8 @@ func (l *Ledger) Split() (sources []floodmark.Source, rest []byte, err error) {
 	return l.packed.List(), rest, err
 }
 
-// JoinLedger is the inverse of [Ledger.Split]. Like UnmarshalJSON it refuses a
-// snapshot that no sequence of facts could have led to.
+// JoinLedger is the inverse of [Ledger.Split]. Like UnmarshalJSON it refuses a snapshot that no
+// sequence of facts can produce.
 func JoinLedger(sources []floodmark.Source, rest []byte) (*Ledger, error) {
 	state, err := readLedgerState(rest)
 	if err != nil {
@@ -76,8 +76,8 @@ func JoinLedger(sources []floodmark.Source, rest []byte) (*Ledger, error) {
 	return l, nil
 }
 
-// UnmarshalJSON reads a snapshot. It refuses one that no sequence of facts could
-// have led to. With an error the ledger is as it was.
+// UnmarshalJSON reads a snapshot. It refuses a snapshot that no sequence of facts can produce. If
+// it returns an error, the ledger is unchanged.
 func (l *Ledger) UnmarshalJSON(data []byte) error {
 	state, err := readLedgerState(data)
 	if err != nil {

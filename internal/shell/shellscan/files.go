@@ -366,7 +366,7 @@ func (s *scanner) unfollowed(j *job) {
 	}
 }
 
-// allFiles makes all operands files, because an option has replaced the first operand.
+// allFiles treats each operand as a file, because an option has taken the role of the first one.
 func (j *job) allFiles() {
 	for i := range j.p.list {
 		if o := &j.p.list[i]; o.opt == "" && (o.role == commandbook.Text || o.role == commandbook.Jq) {

@@ -43,7 +43,7 @@ func Scan(line string, at Place, c *commandbook.Commands) Report {
 	return s.report()
 }
 
-// ScanWords returns what a command does that is a list of words and started without a shell.
+// ScanWords is Scan for a command that is given as words and started without a shell.
 func ScanWords(words []string, at Place, c *commandbook.Commands) Report {
 	s := newScanner(at, c)
 	list := make([]word, len(words))

@@ -362,7 +362,7 @@ func (l *Lexicon) Assents(text string) bool {
 	return yes
 }
 
-// assent returns how many items say yes, and whether they do so by themselves.
+// assent returns how many items say yes. strong says that no other word is needed for that.
 func (g *grammar) assent(items []item) (n int, strong bool) {
 	if n := plainMatch(items, g.Assents); n > 0 {
 		return n, true

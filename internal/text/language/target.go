@@ -259,8 +259,8 @@ func (r *Request) aimsElsewhere(value string) bool {
 	return false
 }
 
-// isAmount looks back from a number for a word that says that it is no amount. It
-// returns true if there is none.
+// isAmount reports whether no word before a number says that the number is something other than an
+// amount.
 func (r *Request) isAmount(i int) bool {
 	for j := i - 1; j >= max(0, i-4) && !r.items[j+1].sentence; j-- {
 		switch word := wordOf(r.items[j]); {
