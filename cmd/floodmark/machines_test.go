@@ -109,7 +109,7 @@ func TestALaptopsQuestionHasNoCode(t *testing.T) {
 func TestACheckThatStops(t *testing.T) {
 	stopped := "the check could not be finished, so the rest is not known: no route"
 	for want, problems := range map[string][]string{
-		"The journal could not be checked: 0 sessions":    {stopped},
+		"The journal could not be checked: 0 sessions":             {stopped},
 		"The journal was changed after it was written: 0 sessions": {"entry 2 of s1 was changed", stopped},
 	} {
 		if text := records.VerifyText(cli.Style{}, &wire.VerifyReport{Problems: problems}); !strings.HasPrefix(text, want) {

@@ -168,9 +168,12 @@ func (m geminiMessage) pinned() (json.RawMessage, error) {
 		return nil, nil
 	}
 	args, err := ordered(m.Input)
+	if err != nil {
+		return nil, err // of a repeated name Gemini CLI would take the last
+	}
 	at := slices.IndexFunc(args, func(a member) bool { return a.name == geminiPath })
 	var name string
-	if err != nil || at < 0 || json.Unmarshal(args[at].value, &name) != nil || name == "" || strings.HasPrefix(name, "/") {
+	if at < 0 || json.Unmarshal(args[at].value, &name) != nil || name == "" || strings.HasPrefix(name, "/") {
 		return nil, nil // the tool fails, or edits the file that it names
 	}
 	end := args[at].end

@@ -36,7 +36,7 @@ type Desk struct {
 	Machines wire.MachineServiceClient
 	// Console opens the owner's pages in a browser; nil at a fleet.
 	Console wire.ConsoleServiceClient
-	End      func()
+	End     func()
 }
 
 // Desk prepares requests to the monitor without sending any. If no monitor runs, only the first

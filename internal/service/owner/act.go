@@ -274,11 +274,9 @@ func (d *Desk) vouch(ctx context.Context, who httpapi.Identity, r vouching, verb
 		return false, "", nil, err
 	}
 	done = slices.ContainsFunc(did.Facts, func(f floodmark.Fact) bool {
-		switch f.(type) {
-		case floodmark.Endorsed, floodmark.Withdrawn:
-			return true
-		}
-		return false
+		_, endorsed := f.(floodmark.Endorsed)
+		_, withdrawn := f.(floodmark.Withdrawn)
+		return endorsed || withdrawn
 	})
 	return done, did.Notice, wire.FromLabel(v.State.Mark()), nil
 }

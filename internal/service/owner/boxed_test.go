@@ -90,21 +90,6 @@ func TestWhatRanInBoxesIsTold(t *testing.T) {
 	}
 }
 
-// listsVain checks that the list of sessions names what box commands asked for in vain.
-func (r *room) listsVain() {
-	r.t.Helper()
-	list, err := r.Sessions(r.t.Context(), me(), &wire.SessionsRequest{})
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	for _, s := range list.GetSessions() {
-		vain := s.GetInVain()
-		if s.GetId() == "s1" && (len(vain) != 1 || vain[0].GetBox().GetCommand() != "make test1" || s.GetLast().GetBox().GetCommand() != "make test6") || s.GetId() == "s2" && len(vain) > 0 {
-			r.t.Errorf("%s: in vain %v, last %v", s.GetId(), vain, s.GetLast())
-		}
-	}
-}
-
 // A watcher gets an event when a command is allowed in a box, and one when it has ended.
 func TestWatchTellsHowABoxEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
