@@ -172,8 +172,14 @@ func (m geminiMessage) pinned() (json.RawMessage, error) {
 		return nil, err // of a repeated name Gemini CLI would take the last
 	}
 	at := slices.IndexFunc(args, func(a member) bool { return a.name == geminiPath })
+	if at < 0 {
+		return nil, nil // the tool fails
+	}
 	var name string
-	if at < 0 || json.Unmarshal(args[at].value, &name) != nil || name == "" || strings.HasPrefix(name, "/") {
+	if err := json.Unmarshal(args[at].value, &name); err != nil {
+		return nil, err
+	}
+	if name == "" || strings.HasPrefix(name, "/") {
 		return nil, nil // the tool fails, or edits the file that it names
 	}
 	end := args[at].end
