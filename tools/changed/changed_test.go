@@ -191,6 +191,11 @@ func TestTheNightlyRunIsChecked(t *testing.T) {
 	}
 	r.nightly(r.git("rev-parse", "HEAD"), "passed")
 	r.write(mustRun, "unit\nheavy\nown\nnew\n")
+	if got := r.says("nightly"); !strings.Contains(got, "suite new was added since") || !strings.Contains(got, "last nightly run: ") {
+		t.Error(got)
+	}
+	r.git("commit", "-qam", "a suite more")
+	r.nightly(r.git("rev-parse", "HEAD"), "passed")
 	if got := r.says("nightly"); !strings.Contains(got, `suite new is ""`) {
 		t.Error(got)
 	}
