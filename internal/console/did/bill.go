@@ -24,6 +24,7 @@ const (
 	judgedAgain  = 30 // sessions for each line
 	lineTime     = 10 * time.Second
 	tooLongToSay = "there was no time to look for a line"
+	notOffered   = "no line is offered: something that this source was behind was stopped or contained, so read it first"
 )
 
 // A bill says what cost questions, and what would spare them.
@@ -115,7 +116,9 @@ func (b *bill) cost(ctx context.Context, list []*tally.Question) (*wire.DidCost,
 		}
 	}
 	out := &wire.DidCost{Questions: int64(len(list)), Sessions: int64(len(sessions))}
-	lines := tally.Lines(list, b.judge.Rules.Policy)
+	all := tally.Lines(list, b.judge.Rules.Policy)
+	lines := slices.DeleteFunc(slices.Clone(all), b.trustsCaught)
+	withheld := len(lines) < len(all)
 	lines = lines[:min(triedLines, len(lines))]
 	saves, err := b.saves(ctx, lines, sessions)
 	if err != nil {
@@ -133,6 +136,10 @@ func (b *bill) cost(ctx context.Context, list []*tally.Question) (*wire.DidCost,
 		out.Why = tooLongToSay
 		return out, nil
 	}
+	if withheld {
+		out.Why = notOffered
+		return out, nil
+	}
 	q := list[0] // the newest session's
 	out.Why = "no single line spares them"
 	if why := tally.Why(q, b.judge.Rules.Policy.Findings()); why != "" {
@@ -140,6 +147,12 @@ func (b *bill) cost(ctx context.Context, list []*tally.Question) (*wire.DidCost,
 	}
 	out.Why = foreign(out.GetWhy() + ". " + tally.Ending(q.Fact, q.Blamed, b.judge.Rules.Policy.Findings()))
 	return out, nil
+}
+
+// trustsCaught reports whether a line trusts a source that is behind a call which was stopped or
+// contained in the same span. Such a source may be an attack, so the line is not offered.
+func (b *bill) trustsCaught(l tally.Line) bool {
+	return slices.ContainsFunc(b.fold.caught, l.Trusts)
 }
 
 func (b *bill) over() bool { return b.desk.opts.Now().After(b.until) }

@@ -37,6 +37,7 @@ type fold struct {
 	agents     map[string]*wire.DidAgent
 	deeds      map[string]*wire.DidDeed
 	questions  []*tally.Question
+	caught     []floodmark.Source // behind what was stopped or contained, or would have been
 }
 
 // newFold returns a fold over some days, of which today is the last one. A day is one of the
@@ -184,6 +185,7 @@ func (f *fold) recall(s past.Session) error {
 		if d.Fate == tally.Asked {
 			continue
 		}
+		f.caught = append(f.caught, d.Blamed...)
 		key := string(d.Fate) + "\x00" + d.What + "\x00" + map[bool]string{true: "would"}[d.Would]
 		one := f.deeds[key]
 		if one == nil {
@@ -191,6 +193,9 @@ func (f *fold) recall(s past.Session) error {
 				continue
 			}
 			one = &wire.DidDeed{Fate: string(d.Fate), What: foreign(d.What), Why: foreign(d.Why), Would: d.Would}
+			if d.Key {
+				one.Why = foreign("a key would have been read: " + d.Why)
+			}
 			for _, b := range d.Behind[:min(maxBehind, len(d.Behind))] {
 				one.Behind = append(one.Behind, foreign(b))
 			}
@@ -220,16 +225,19 @@ func (f *fold) finish() *wire.DidResponse {
 	return f.out
 }
 
-// gravity returns the rank of a deed: a secret that would have left, what was stopped, and the
-// others.
+// gravity returns the rank of a deed: what ran although it would have been stopped, a secret that
+// would have left, what was stopped, and the others.
 func gravity(d *wire.DidDeed) int {
+	stopped := d.GetFate() == string(tally.Stopped)
 	switch {
-	case d.GetSecret():
+	case d.GetWould() && (stopped || d.GetSecret()):
 		return 0
-	case d.GetFate() == string(tally.Stopped):
+	case d.GetSecret():
 		return 1
+	case stopped:
+		return 2
 	}
-	return 2
+	return 3
 }
 
 // foreign makes a text of others safe to send.

@@ -246,5 +246,13 @@ func describing(q *Question) []Line {
 	}}
 }
 
+// Trusts reports whether the line trusts this source: its content, or the place it came from.
+func (l *Line) Trusts(s floodmark.Source) bool {
+	if l.Kind == Endorsement {
+		return l.Digest == s.Digest
+	}
+	return l.Kind == PolicyLine && l.place != "" && l.place == s.Origin.Place
+}
+
 // Describes reports whether the line describes a tool.
 func (l *Line) Describes(tool floodmark.ToolRef) bool { return l.Kind == CatalogLine && l.tool == tool }

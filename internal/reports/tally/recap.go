@@ -35,6 +35,10 @@ type Deed struct {
 	// Behind are the sources that were blamed.
 	Behind []string `json:"behind,omitempty"`
 	Secret bool     `json:"secret,omitempty"` // a secret would have left
+	// Blamed are the same sources in all the times, each content once.
+	Blamed []floodmark.Source `json:"-"`
+	// Key says that the call only looks at keys or passwords on this machine.
+	Key bool `json:"-"`
 	// Times is how often the call was made, in the given Sessions and between First and Last.
 	Times    int       `json:"times"`
 	Sessions []string  `json:"sessions"`
@@ -117,6 +121,7 @@ func (r *Recap) add(at map[string]int, session string, when time.Time, f floodma
 			d.Rule, d.Why = cmp.Or(last.Rule, string(last.Code)), last.Text
 		}
 		d.Behind, d.First = report.Retell(&state.Ledger, f).Sources, when
+		d.Key = !d.Secret && looksAtKey(f)
 		i = len(r.Deeds)
 		at[key], r.Deeds = i, append(r.Deeds, d)
 	}
@@ -125,6 +130,19 @@ func (r *Recap) add(at map[string]int, session string, when time.Time, f floodma
 		one.Sessions = append(one.Sessions, session)
 	}
 	one.Last = when
+	for _, n := range f.Decision.Blame {
+		if src, ok := state.Ledger.Source(n); ok && !slices.ContainsFunc(one.Blamed, func(s floodmark.Source) bool { return s.Digest == src.Digest && s.Origin == src.Origin }) {
+			one.Blamed = append(one.Blamed, src)
+		}
+	}
+}
+
+// looksAtKey reports whether a call reads a path of secrets, and does nothing else by which they
+// would leave.
+func looksAtKey(f floodmark.ActionDecided) bool {
+	b, effects := f.Basis, f.Action.Effects
+	return b != nil && b.SecretPath && !b.Network && len(effects) > 0 &&
+		!slices.ContainsFunc(effects, func(e floodmark.Effect) bool { return e != floodmark.Observe })
 }
 
 // fate returns the fate of a call of a tool or of an answer to others, whether it is only what

@@ -94,3 +94,37 @@ func TestRecapFitsAScreen(t *testing.T) {
 		t.Errorf("%d lines", lines)
 	}
 }
+
+// A call that only looks at a key is told apart from one by which a secret would leave, and the
+// contents that were blamed are listed for lines that must not trust them.
+func TestRecallKey(t *testing.T) {
+	at := time.Unix(1000, 0)
+	held := floodmark.Decision{Verdict: floodmark.Restrict, Blame: []floodmark.NodeID{7}, Reasons: []floodmark.Reason{{Code: floodmark.RuleMatched, Text: "no"}}}
+	look, send, both := ran("key", held), ran("send", held), ran("both", held)
+	for f, effects := range map[*floodmark.ActionDecided][]floodmark.Effect{&look: {floodmark.Observe}, &send: {floodmark.Send}, &both: {floodmark.Observe, floodmark.Fetch}} {
+		f.Action.Effects, f.Basis = effects, &floodmark.Basis{SecretPath: true}
+	}
+	r, err := tally.Recall([]tally.Session{{Name: "pi:1", Facts: []replay.Recorded{
+		{At: at, Fact: floodmark.SessionOpened{Agent: "pi"}}, {At: at, Fact: look}, {At: at, Fact: send}, {At: at, Fact: both},
+	}}}, at)
+	if err != nil || len(r.Deeds) != 3 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for _, d := range r.Deeds {
+		if d.Key != (d.What == "key") || len(d.Blamed) != 0 {
+			t.Errorf("%+v", d)
+		}
+	}
+}
+
+func TestLineTrusts(t *testing.T) {
+	bad := floodmark.Source{Digest: floodmark.DigestOf("bad")}
+	good := floodmark.Source{Digest: floodmark.DigestOf("good")}
+	l := tally.Line{Kind: tally.Endorsement, Digest: bad.Digest}
+	if !l.Trusts(bad) || l.Trusts(good) {
+		t.Error("an endorsement trusts its content, and no other")
+	}
+	if l := (&tally.Line{Kind: tally.PolicyLine}); l.Trusts(floodmark.Source{}) {
+		t.Error("a line without a place trusts no source")
+	}
+}
