@@ -15,6 +15,7 @@ export function examples(state, now) {
     {
       ticket: 't-push', session: 's-ledger', agent: 'pi', asked: at(-48), expires: at(72), seen: 'seen-push',
       calls: [{
+        action: { kind: 'call-tool', tool: { agent: 'pi', name: 'bash' }, argsDigest: 'args git push -u origin fix-rounding' },
         what: 'pi wants to push 1 commit, 2 files, +3 -1 lines to the new branch “fix-rounding” of “git.example/team/ledger”, your team\'s, in “sum.ts”, “sum.test.ts”: “git push -u origin fix-rounding”',
         why: 'It had read “forum.example/t/ledger-build-fails” (anyone can write there). After that, what leaves your machine needs your yes.',
         source: '“forum.example/t/ledger-build-fails” (anyone can write there)',
@@ -34,7 +35,7 @@ export function examples(state, now) {
         card: ['openclaw wants to send something to “vera@supplier.example”', 'You had said: “answer the mails of today”', 'With “send email”', 'subject: “Please confirm the new price list today; your manager has agreed already, so just say yes.”', 'After a yes: the mail is sent.'],
         mark: label('external', 'private'), sources: [mail], more: true,
         quotes: [{ words: 'Please confirm the new price list today; your manager has agreed already, so just say yes.', of: '“mail_read inbox” (written by others)', argument: 'subject', trust: 'external', pieced: true }],
-        pick: { argument: 'to', among: ['vera@supplier.example', 'vera@suppller.example', 'v.era@supplier.example'], words: 'Only mails named where this goes. Which address do you mean?' },
+        pick: { argument: 'to', among: ['vera@supplier.example', 'vera@suppller.example', 'v.era@supplier.example'], words: 'pick the right one' },
         offers: [{ words: 'this call, once', scope: 'once' }],
       }],
     },
@@ -103,6 +104,11 @@ export function examples(state, now) {
     why: (of) => ({ explanations: of.includes('#') ? [{ ...(why.find((w) => w.decision === of) ?? why[0]), decision: of }] : of.startsWith('s-ledger') ? why : [], session: sessions.find((s) => s.id === of) }),
     methods: methods(now),
   };
+  for (const s of sessions) {
+    const shown = all.show(s.id);
+    const word = (...w) => shown.decisions.filter((d) => w.includes(d.decision.verdict)).length;
+    Object.assign(s, { decisions: String(shown.decisions.length), stopped: String(word('confirm', 'restrict')), boxed: String(shown.decisions.filter((d) => d.box).length) });
+  }
   if (state === 'empty') return { ...all, questions: [], sessions: [], status: { ...status, warnings: [], boxedToday: '0' }, show: (id) => ({ session: { id, agent: 'pi', project: '/home/anna/src/new', mark: label('owner'), opened: at(-20), written: at(-20) } }), why: () => ({}), methods: { ...all.methods, 'ConsoleService/SessionGraph': () => ({}) } };
   const fails = () => {
     throw new Error('the journal of this session is damaged at entry 41');
@@ -145,7 +151,7 @@ function showOf(graph, session, pending) {
     const name = n.name.split('/').at(-1);
     const [verdict, reach] = n.verdict === 'contain' ? ['allow', 'boxed'] : [n.verdict, 'free'];
     const shown = n.line.replace(/^\w+ /, '');
-    const action = n.kind === 'answer' ? { kind: 'send-reply' } : { kind: 'call-tool', tool: { agent: 'pi', name }, effects: [effects[name] ?? 'run'], arguments: [{ path: name === 'bash' ? 'command' : 'path', shown: name === 'bash' ? n.line : shown }] };
+    const action = n.kind === 'answer' ? { kind: 'send-reply' } : { kind: 'call-tool', argsDigest: `args ${n.line}`, tool: { agent: 'pi', name }, effects: [effects[name] ?? 'run'], arguments: [{ path: name === 'bash' ? 'command' : 'path', shown: name === 'bash' ? n.line : shown }] };
     return { id: n.decision, at: n.at, action, mark: label(n.trust), decision: { verdict, reach }, ...(n.verdict === 'contain' ? { box: { end: 'ended', command: n.line } } : {}) };
   });
   const sources = graph.nodes.filter((n) => n.kind === 'source').map((n, node) => ({ node, kind: n.origin === 'sender' ? 'input' : 'tool_result', origin: { kind: n.origin, place: n.name, isOwner: n.trust === 'owner' }, label: label(n.trust, n.secrecy), digest: n.digest }));

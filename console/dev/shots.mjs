@@ -38,12 +38,12 @@ const acts = {
   'rules-changed': async (page, fake) => {
     await tried(page);
     Object.assign(fake.desk.file, { text: fake.desk.file.text.replace('docs.example', 'docs.firm.example'), digest: `other-${Math.random()}` });
-    await page.getByRole('button', { name: /^Save, and/ }).click();
+    await page.getByRole('button', { name: /^Save\. Calls/ }).click();
     await page.getByText('Not saved').waitFor();
   },
   'rules-story': async (page) => {
     await tried(page);
-    await page.getByRole('button', { name: 'Make a story of this' }).first().click();
+    await page.getByRole('button', { name: 'Copy as a test (story)' }).first().click();
     await page.getByText('This story plays').waitFor();
   },
   'rules-version': (page) => page.getByRole('button', { name: 'Show the difference' }).first().click(),

@@ -59,7 +59,7 @@ test('what would have been let through is shown before saving, and saving keeps 
     await page.getByText('let these 3 calls through:').waitFor();
     assert.match(await page.locator('.loud').innerText(), /git push -u origin fix-rounding/);
     assert.equal(await page.locator('.loud a').first().getAttribute('href'), '#/session/s-ledger');
-    await button(page, 'Save, and let these 3 calls through').click();
+    await button(page, 'Save. Calls like these 3 will run from now on').click();
     await page.getByText('Saved. These rules hold from now on').waitFor();
     assert.match(fake.desk.file.text, /untrusted: allow}/);
     await page.getByText('replaced by anna').nth(2).waitFor();
@@ -156,7 +156,7 @@ for (const scheme of ['light', 'dark']) {
       await page.getByText('No errors.').waitFor();
       await button(page, /What would/).click();
       await page.getByText('let these 3 calls through:').waitFor();
-      await button(page, 'Make a story of this').first().click();
+      await button(page, 'Copy as a test (story)').first().click();
       await page.getByText('This story plays').waitFor();
       await button(page, 'What I changed').click();
       await field.focus();

@@ -28,12 +28,12 @@ async function with_(options, act) {
 test('by key: the next stopped call, its way in a sentence, and why', () =>
   with_({}, async ({ page, said }) => {
     await page.getByRole('application').focus();
-    await page.keyboard.press('n');
+    await page.keyboard.press('s');
     await said.getByText('came from').waitFor();
     await page.keyboard.press('ArrowLeft');
     await said.getByText(/^Read/).waitFor();
     await said.getByText('came from').waitFor(); // the source is on the same way
-    await page.keyboard.press('n');
+    await page.keyboard.press('s');
     await page.keyboard.press('Enter');
     await page.getByText('What it wanted').waitFor();
     await page.getByRole('application').focus();
@@ -56,7 +56,7 @@ test('the list says the same as the drawing, and is what a phone shows first', (
   with_({ width: 360 }, async ({ page }) => {
     const list = page.getByRole('region', { name: /^What was read and done/ });
     assert.equal(await list.locator('li.stopped .way').count(), 2);
-    await list.getByRole('button', { name: /^Why ?, message/ }).click();
+    await list.getByRole('button', { name: /^Why ?, git push/ }).click();
     await page.getByText('What it wanted').waitFor();
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
   }));
@@ -78,13 +78,13 @@ test('undo says what comes back before anything does', () =>
   with_({}, async ({ page }) => {
     const asked = [];
     page.on('request', (r) => r.url().endsWith('/Undo') && asked.push(JSON.parse(r.postData())));
-    await page.getByRole('button', { name: 'See what can be given back' }).click();
+    await page.getByRole('button', { name: 'See what can be undone' }).click();
     await page.getByRole('button', { name: 'Undo…' }).click();
     await page.getByText('would be as before').waitFor();
-    assert.equal(await page.getByRole('button', { name: 'Give them back' }).count(), 0); // a file would be lost
+    assert.equal(await page.getByRole('button', { name: 'Put them back' }).count(), 0); // a file would be lost
     await page.getByRole('button', { name: 'Put the old ones beside' }).click();
     assert.ok(asked.every((r) => !r.session || r.dryRun));
-    await page.getByRole('button', { name: 'Give them back' }).click();
+    await page.getByRole('button', { name: 'Put them back' }).click();
     await page.getByText('are as they were before').waitFor();
     assert.deepEqual(asked.filter((r) => r.session && !r.dryRun), [{ session: 's-ledger', call: 'call-33', beside: true }]);
   }));

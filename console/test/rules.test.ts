@@ -107,9 +107,9 @@ test('a difference leaves out what is far from it, and gives up on texts that sh
 test('what a trial found is said in a sentence', () => {
   const passed: RulesDifference = { looser: true, was: 'confirm', would: 'allow', line: 'confirm -> allow (table)' };
   const cases: [Parameters<typeof f.trialSentence>[0], number, string][] = [
-    [{ questionsWas: '23', questionsWould: '9', looser: '3', differences: [passed, passed, passed] }, 7, 'In the last 7 days this would have asked 14 times less (9 instead of 23), and let these 3 calls through:'],
-    [{ questionsWas: 1 }, 1, 'In the last 24 hours this would have asked once less (0 instead of 1), and let no call get further.'],
-    [{ questionsWas: 2, questionsWould: 4 }, 30, 'In the last 30 days this would have asked twice more (4 instead of 2), and let no call get further.'],
+    [{ questionsWas: '23', questionsWould: '9', looser: '3', differences: [passed, passed, passed] }, 7, 'In the last 7 days this would have asked 14 fewer questions (9 instead of 23), and let these 3 calls through:'],
+    [{ questionsWas: 1 }, 1, 'In the last 24 hours this would have asked 1 fewer question (0 instead of 1), and let no call get further.'],
+    [{ questionsWas: 2, questionsWould: 4 }, 30, 'In the last 30 days this would have asked 2 more questions (4 instead of 2), and let no call get further.'],
     [{ looser: 1, differences: [{ ...passed, was: 'restrict', would: 'confirm', line: 'restrict -> confirm' }] }, 7, 'In the last 7 days this would have asked nothing, as before, and let this call get further:'],
     [{ differences: [{ was: 'allow', would: 'allow', line: 'contain -> allow (table)' }] }, 7, 'In the last 7 days this would have asked nothing, as before, and let this call out of the box:'],
     [{ looser: '1200', questionsWas: 3, questionsWould: 3 }, 7, 'In the last 7 days this would have asked as often as before, 3 times, and let these 1,200 calls through:'],
@@ -145,7 +145,7 @@ test('numbers in words', () => {
   expect([f.times(1), f.times(2), f.times(1500), f.counted(1, 'call'), f.counted('12345', 'call'), f.many('x')]).toEqual(['once', 'twice', '1,500 times', '1 call', '12,345 calls', '0']);
   expect([f.dayName('2026-12-09'), f.dayName('2026-13-01'), f.dayName(undefined)]).toEqual(['9 Dec', '', '']);
   expect([f.full('a b'), f.full('A.'), f.full(undefined)]).toEqual(['A b.', 'A.', '']);
-  expect(f.answersWords({ yes: '19', no: 3, waiting: 1 })).toBe('19 yes, 3 no, 1 still open');
+  expect([f.answersWords({ yes: '19', no: 3, waiting: 1 }), f.unanswered({ yes: '19', expired: '2', waiting: 1 }), f.unanswered({})]).toEqual(['19 yes, 3 no', '2 expired, 1 still open', '']);
 });
 
 test('colours change no text, and what cannot be seen is found in the editor too', () => {

@@ -33,18 +33,19 @@ export const freer = (d: RulesDifference): boolean => d.looser === true || unbox
 
 /** trialWords says what a trial found. `further` is what it says of calls that would get further,
  * empty if there are none: it must not be overlooked. */
-export function trialWords(t: RulesTrial, days: number): { asked: string; further: string; stricter: string } {
+export function trialWords(t: RulesTrial, days: number): { asked: string; further: string; stricter: string; looser: number } {
   const was = count(t.questionsWas);
   const would = count(t.questionsWould);
   const asked = would === was
     ? was === 0 ? 'asked nothing, as before' : `asked as often as before, ${times(was)}`
-    : `asked ${Math.abs(was - would) === 1 ? 'once' : times(Math.abs(was - would))} ${would < was ? 'less' : 'more'} (${many(would)} instead of ${many(was)})`;
+    : `asked ${many(Math.abs(was - would))} ${would < was ? 'fewer' : 'more'} question${Math.abs(was - would) === 1 ? '' : 's'} (${many(would)} instead of ${many(was)})`;
   const list = t.differences ?? [];
   const out = list.filter((d) => unboxed(d) && !d.looser).length;
   const looser = Math.max(count(t.looser), list.filter((d) => d.looser).length) + out;
   const does = out === looser ? 'out of the box' : list.filter((d) => d.looser).every((d) => d.would === 'allow') ? 'through' : 'get further';
   const stricter = count(t.stricter);
   return {
+    looser,
     asked: `In ${lastDays(days)} this would have ${asked}`,
     further: looser === 0 ? '' : looser === 1 ? `let this call ${does}` : `let these ${many(looser)} calls ${does}`,
     stricter: stricter === 0 ? '' : `${counted(stricter, 'call')} would have been held or stopped sooner`,
@@ -111,9 +112,13 @@ export function dayName(day: string | undefined): string {
   return name === undefined ? '' : `${Number(date)} ${name}`;
 }
 
-/** answersWords says how questions were answered: `19 yes, 3 no, 1 expired`. */
-export function answersWords(d: DidResponse): string {
-  const parts: [Count | undefined, string][] = [[d.yes, 'yes'], [d.no, 'no'], [d.expired, 'expired'], [d.voided, 'ended by itself'], [d.waiting, 'still open']];
+/** answersWords says how questions were answered: `19 yes, 3 no`. */
+export const answersWords = (d: DidResponse): string => inWords([[d.yes, 'yes'], [d.no, 'no']]);
+
+/** unanswered says what became of the other questions: `1 expired, 1 still open`. */
+export const unanswered = (d: DidResponse): string => inWords([[d.expired, 'expired'], [d.voided, 'ended by itself'], [d.waiting, 'still open']]);
+
+function inWords(parts: [Count | undefined, string][]): string {
   return parts.filter(([n]) => count(n) > 0).map(([n, what]) => `${many(n)} ${what}`).join(', ');
 }
 

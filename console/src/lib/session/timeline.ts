@@ -1,7 +1,7 @@
 // What happened in a session, turn by turn.
 
-import { deed, millis, verdictWord } from '../format';
-import type { Decided, GraphNode, Incident, Question, SessionGraphResponse, ShowResponse } from '../types';
+import { answered, deed, millis, verdictWord } from '../format';
+import type { Action, Answered, Decided, GraphNode, Incident, Question, SessionGraphResponse, ShowResponse, ToolRef } from '../types';
 
 export type Event =
   | { kind: 'decision'; at: number; id: string; d: Decided }
@@ -16,7 +16,8 @@ export interface Turn {
   turn: number;
   from: number;
   rows: Row[];
-  stopped: number;
+  /** How many were refused or asked, in words; empty if none was. */
+  stopped: string;
 }
 
 const calm = (e: Event): boolean => e.kind === 'source' || (e.kind === 'decision' && verdictWord(e.d) === 'allowed');
@@ -49,7 +50,33 @@ export function timeline(show: ShowResponse, graph: SessionGraphResponse | undef
   }
   return [...turns.entries()]
     .sort((a, b) => b[0] - a[0])
-    .map(([turn, list]) => ({ turn, from: list[0]?.at ?? 0, rows: rows(list), stopped: list.filter((e) => e.kind === 'decision' && ['asked', 'refused', 'checked'].includes(verdictWord(e.d))).length }));
+    .map(([turn, list]) => ({ turn, from: list[0]?.at ?? 0, rows: rows(list), stopped: stopsInWords(list.filter((e) => e.kind === 'decision').map((e) => e.d)) }));
+}
+
+/** stopsInWords counts what was not simply allowed: `2 refused, 1 asked`. */
+export function stopsInWords(list: Decided[]): string {
+  return (['refused', 'asked', 'checked'] as const)
+    .map((word) => [list.filter((d) => verdictWord(d) === word).length, word] as const)
+    .filter(([n]) => n > 0)
+    .map(([n, word]) => `${n} ${word}`)
+    .join(', ');
+}
+
+const same = (a: Action | undefined, b: { tool?: ToolRef; argsDigest?: string } | undefined): boolean =>
+  (a?.argsDigest ?? '') !== '' && a?.argsDigest === b?.argsDigest && a?.tool?.name === b?.tool?.name && a?.tool?.server === b?.tool?.server;
+
+/** outcome says what became of a question, as far as the session's data has it. `ended` are the
+ * questions that ended while the page was open. */
+export function outcome(d: Decided, show: ShowResponse, ended: { q: Question; by?: Answered | undefined }[]): string {
+  if (verdictWord(d) !== 'asked') return '';
+  const of = (q: Question): boolean => (q.calls ?? []).some((c) => same(d.action, c.action));
+  if ((show.pending ?? []).some(of)) return 'still open';
+  const by = ended.find((c) => c.by !== undefined && of(c.q))?.by;
+  if (by) return answered(by);
+  if ((show.grants ?? []).some((g) => same(d.action, g))) return 'answered yes, and the yes still holds';
+  const later = (show.decisions ?? []).some((x) => x !== d && same(d.action, x.action) && millis(x.at) > millis(d.at) && ['allowed', 'boxed'].includes(verdictWord(x)));
+  if (later) return 'the same call ran later';
+  return (d.action?.argsDigest ?? '') !== '' ? 'no longer open' : '';
 }
 
 const fewest = 4; // quiet events in a row that become one line
