@@ -23,7 +23,7 @@ export function graphOf(many, now = Date.UTC(2026, 10, 19, 20), session = 's-led
   let entry = 5;
   const turns = Math.max(2, Math.round(many / 42));
   const perTurn = many / turns;
-  const began = now - turns * 180_000;
+  const began = now - (turns + 1) * 180_000;
   const addSource = (turn, from, name, trust, secrecy, origin, at) => {
     const id = `n${source++}`;
     nodes.push({ id, kind: 'source', name, origin, trust, secrecy, turn, digest: source.toString(16).padStart(64, '0'), count: 1, at: new Date(at).toISOString() });
