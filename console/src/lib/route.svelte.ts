@@ -18,5 +18,5 @@ export function start(): void {
   take();
 }
 
-/** to is the address of a page. */
-export const to = (page: string, rest = ''): string => `#/${page}${rest === '' ? '' : `/${encodeURIComponent(rest)}`}`;
+/** to is the address of a page. A half of a character, which no address can hold, becomes U+FFFD. */
+export const to = (page: string, rest = ''): string => `#/${page}${rest === '' ? '' : `/${encodeURIComponent(rest.replace(/\p{Surrogate}/gu, '\ufffd'))}`}`;
