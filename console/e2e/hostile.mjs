@@ -10,7 +10,7 @@ import { launch } from './open.mjs';
 import { mark, payloads } from './payloads.mjs';
 
 const screen = 800;
-const highest = 12; // screens that one card may fill; the name of a hidden character is up to ten times as long as it
+const highest = 20; // screens that one card may fill on a phone if all of its fields are hostile at once; the name of a hidden character is up to ten times as long as it
 const names = ['ticket', 'session', 'id', 'decision', 'digest']; // what messages refer to each other by
 const times = ['at', 'asked', 'expires', 'held', 'opened', 'written', 'started', 'until', 'since', 'from', 'last', 'loaded', 'ends', 'reached', 'day'];
 const words = ['verdict', 'reach', 'trust', 'secrecy', 'kind', 'scope', 'end', 'severity', 'fate', 'role', 'whence', 'effects', 'level', 'mode'];
