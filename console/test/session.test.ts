@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { context, diff, text } from '../src/lib/session/diff';
+import { diff } from '../src/lib/diff';
+import { text } from '../src/lib/session/bytes';
 import { byMiddle, layout, size } from '../src/lib/session/layout';
 import { byDagre } from '../src/lib/session/order';
 import { columnOf, draw, focusOn, home, wordOf } from '../src/lib/session/model';
@@ -123,17 +124,18 @@ test('places are known by their host or folder', () => {
 });
 
 test('a diff says what went and what came', () => {
-  const said = (a: string, b: string): string => diff(a, b).map((l) => l.sign + l.text).join('|');
+  const signs = { same: ' ', gone: '-', new: '+', gap: '' };
+  const said = (a: string, b: string): string => diff(a, b, 100).map((l) => signs[l.kind] + l.text).join('|');
   expect(said('a\nb\nc\n', 'a\nx\nc\n')).toBe(' a|-b|+x| c');
   expect(said('', 'a\nb')).toBe('+a|+b');
   expect(said('a\n', '')).toBe('-a');
   expect(said('a\nb\nc\nd\n', 'b\nc\ne\nd\n')).toBe('-a| b| c|+e| d');
-  expect(said('a\n', 'a\n')).toBe(' a');
+  expect(diff('a\n', 'a\n')).toEqual([{ kind: 'gap', text: '', was: 1, now: 0 }]);
   expect(said('a', 'a\n')).toBe(' a|+(a line break at the end)');
   const long = Array.from({ length: 100 }, (_, i) => String(i)).join('\n');
-  const cut = context(diff(long, long.replace('50', 'fifty')));
-  expect(cut.map((l) => l.skipped ?? 0).filter((n) => n > 0)).toEqual([47, 46]);
-  expect(cut.filter((l) => l.skipped === undefined)).toHaveLength(8);
+  const cut = diff(long, long.replace('50', 'fifty'));
+  expect(cut.filter((l) => l.kind === 'gap').map((l) => l.was)).toEqual([47, 46]);
+  expect(cut.filter((l) => l.kind !== 'gap')).toHaveLength(8);
   const huge = Array.from({ length: 30_000 }, (_, i) => `a${i}`).join('\n');
   expect(diff(huge, huge.replaceAll('a', 'b'))).toHaveLength(60_000);
   expect(text(btoa('ä'))).toBeUndefined(); // not UTF-8

@@ -33,6 +33,8 @@ export function diff(before: string, after: string, around = 3): Row[] {
   for (let i = 0; i < head; i++) add('same');
   for (const kind of way(a.slice(head, a.length - tail), b.slice(head, b.length - tail))) add(kind);
   for (let i = 0; i < tail; i++) add('same');
+  const ends = after.endsWith('\n');
+  if (before !== '' && after !== '' && before.endsWith('\n') !== ends) rows.push({ kind: ends ? 'new' : 'gone', text: '(a line break at the end)', was: 0, now: 0 });
   return fold(rows, around);
 }
 
