@@ -9,6 +9,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/kernel/artifact"
+	"github.com/floodmark/floodmark/kernel/lists"
 )
 
 // boxable reports whether the adapter runs a call in a box if told to, and the box lets the call do
@@ -63,7 +64,7 @@ func (st *step) letOut(j *judged) {
 	}
 	j.basis.Hosts, j.basis.HostsBy = st.hosts, st.hostsBy
 	j.use.Network, j.use.Own, j.use.Returns.Trust = true, false, floodmark.Untrusted
-	j.use.Effects = addNew(slices.Clip(j.use.Effects), floodmark.Send)
+	j.use.Effects = lists.AddNew(slices.Clip(j.use.Effects), floodmark.Send)
 	for _, place := range st.hosts {
 		j.use.URLs = append(slices.Clip(j.use.URLs), "https://"+place+"/")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/intent"
 	"github.com/floodmark/floodmark/kernel/artifact"
+	"github.com/floodmark/floodmark/kernel/lists"
 	"github.com/floodmark/floodmark/policy"
 	"github.com/floodmark/floodmark/provenance"
 )
@@ -150,7 +151,7 @@ func effectsAt(effects []floodmark.Effect, b *floodmark.Basis, trust floodmark.T
 	case trust >= floodmark.Owner:
 		return rest
 	default:
-		return addNew(slices.Clip(effects), floodmark.Admin)
+		return lists.AddNew(slices.Clip(effects), floodmark.Admin)
 	}
 }
 
@@ -184,7 +185,7 @@ func (st *step) arguments(tr *provenance.Tracer, use catalog.Use, leaves []hook.
 		args[i] = tr.Trace(leaf, about.Role, intent.RoleName(about, leaf))
 		args[i].Shown = st.r.secrets.Shown(about, leaf)
 		if args[i].Whence == floodmark.Seen && len(args[i].Spans) > 0 && !once(about, leaf, args[i]) {
-			inputs = addNew(inputs, args[i].Spans[0].Node)
+			inputs = lists.AddNew(inputs, args[i].Spans[0].Node)
 		}
 	}
 	slices.Sort(inputs)

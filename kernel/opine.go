@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/secret"
+	"github.com/floodmark/floodmark/kernel/lists"
 	"github.com/floodmark/floodmark/policy"
 )
 
@@ -36,9 +37,9 @@ func (st *step) auditCase(j *judged) audit.Case {
 	for src := range st.s.Ledger.Sources() {
 		switch o := src.Origin; {
 		case o.Kind == floodmark.FromTool && o.Name != "":
-			c.SourceTools = addNew(c.SourceTools, o.Name)
+			c.SourceTools = lists.AddNew(c.SourceTools, o.Name)
 		case src.Label.Trust < floodmark.Owner:
-			c.SourceKinds = addNew(c.SourceKinds, o.Kind)
+			c.SourceKinds = lists.AddNew(c.SourceKinds, o.Kind)
 		}
 	}
 	for i, leaf := range j.leaves {

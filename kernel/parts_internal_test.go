@@ -6,6 +6,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/intent"
+	"github.com/floodmark/floodmark/kernel/lists"
 	"github.com/floodmark/floodmark/policy"
 )
 
@@ -80,7 +81,7 @@ func TestLast(t *testing.T) {
 		for i := range list {
 			list[i] = i
 		}
-		if got := last(list, 3); len(got) != want || got[len(got)-1] != n-1 {
+		if got := lists.Last(list, 3); len(got) != want || got[len(got)-1] != n-1 {
 			t.Errorf("the last 3 of %d: %v", n, got)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/rules/lull"
 	"github.com/floodmark/floodmark/internal/rules/quiet"
+	"github.com/floodmark/floodmark/kernel/lists"
 	"github.com/floodmark/floodmark/policy"
 )
 
@@ -68,7 +69,7 @@ func (j *judged) lifted() *lull.Call {
 
 // endPause removes the pause of a session, or the one of all sessions.
 func (s *State) endPause(of floodmark.SessionID) {
-	s.Pauses = without(s.Pauses, func(p floodmark.Pause) bool { return p.Session == of })
+	s.Pauses = lists.Without(s.Pauses, func(p floodmark.Pause) bool { return p.Session == of })
 }
 
 // In quiet hours no question is sent. The call is refused, or its question is written down and

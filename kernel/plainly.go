@@ -13,6 +13,7 @@ import (
 	"github.com/floodmark/floodmark/intent"
 	"github.com/floodmark/floodmark/internal/text/meaning"
 	"github.com/floodmark/floodmark/kernel/answer"
+	"github.com/floodmark/floodmark/kernel/lists"
 	"github.com/floodmark/floodmark/report"
 )
 
@@ -206,7 +207,7 @@ func (j *judged) describing() string {
 		}
 	}
 	if j.basis.Undescribed && j.action.Kind == floodmark.CallTool {
-		tools = addNew(tools, j.action.Tool.String())
+		tools = lists.AddNew(tools, j.action.Tool.String())
 	}
 	return meaning.Describe(tools)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/floodmark/floodmark/internal/rules/rounds"
 	"github.com/floodmark/floodmark/internal/text/language"
 	"github.com/floodmark/floodmark/kernel/artifact"
+	"github.com/floodmark/floodmark/kernel/lists"
 	"github.com/floodmark/floodmark/kernel/recent"
 	"github.com/floodmark/floodmark/provenance"
 )
@@ -352,7 +353,7 @@ func (s *State) hear(text string) {
 }
 
 func (s *State) answered(f floodmark.ModelAnswered) {
-	s.Proposed = last(slices.Clone(f.Calls), maxProposed)
+	s.Proposed = lists.Last(slices.Clone(f.Calls), maxProposed)
 	if s.Context == nil || s.Context.Answered || f.Hosted {
 		s.Context = s.context(s.Ledger.Mark())
 	}
@@ -371,7 +372,7 @@ func (s *State) decided(f floodmark.ActionDecided) {
 		s.Called(f.Action.Iteration, f.Decision.Verdict == floodmark.Restrict || f.Decision.Verdict == floodmark.Confirm)
 		s.Offer(f)
 		if !waits(f.Decision) { // else it is judged once more, by the same right
-			s.Proposed = without(s.Proposed, func(p floodmark.Proposed) bool { return p.Call == f.Action.Call })
+			s.Proposed = lists.Without(s.Proposed, func(p floodmark.Proposed) bool { return p.Call == f.Action.Call })
 		}
 		if f.Decision.Verdict == floodmark.Allow {
 			s.Book.Ran(f.Action.Call, grantedBy(f.Decision))
@@ -390,9 +391,9 @@ func (s *State) decided(f floodmark.ActionDecided) {
 		}
 		r := Refused{Call: f.Action.Call, Tool: f.Action.Tool, Args: f.Action.ArgsDigest}
 		same := func(o Refused) bool { return o.Call == r.Call || o.Tool == r.Tool && o.Args == r.Args }
-		s.Refused = without(s.Refused, same)
+		s.Refused = lists.Without(s.Refused, same)
 		if f.Decision.Verdict < floodmark.Allow || waits(f.Decision) {
-			s.Refused = last(append(s.Refused, r), maxRefused)
+			s.Refused = lists.Last(append(s.Refused, r), maxRefused)
 		}
 		s.changed(f)
 	case floodmark.SendReply, floodmark.SpawnAgent:
@@ -448,30 +449,6 @@ func (s *State) closeTurn() {
 	s.Context, s.Proposed, s.Refused, s.Let = nil, nil, nil, nil
 	s.Running.CloseTurn()
 	s.Book.CloseTurn()
-}
-
-// addNew adds an element unless the list has it.
-func addNew[T comparable](list []T, one T) []T {
-	if slices.Contains(list, one) {
-		return list
-	}
-	return append(list, one)
-}
-
-// without leaves out some elements. An emptied list is nil, like a new one.
-func without[T any](list []T, gone func(T) bool) []T {
-	if list = slices.DeleteFunc(list, gone); len(list) == 0 {
-		return nil
-	}
-	return list
-}
-
-// last keeps at most n elements from the end.
-func last[T any](list []T, n int) []T {
-	if extra := len(list) - n; extra > 0 {
-		return slices.Delete(list, 0, extra)
-	}
-	return list
 }
 
 // Forgotten returns the state of a session whose facts were erased when its mark was mark. The

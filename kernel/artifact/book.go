@@ -45,14 +45,6 @@ type Changes struct {
 	Watch string
 }
 
-// addNew adds an element unless the list has it.
-func addNew[T comparable](list []T, one T) []T {
-	if slices.Contains(list, one) {
-		return list
-	}
-	return append(list, one)
-}
-
 func (b *Book) keep(f floodmark.Fact) { b.Done.Facts = append(b.Done.Facts, f) }
 
 // find looks artifacts up. Without a store it returns nothing.

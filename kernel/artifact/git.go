@@ -7,6 +7,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/kernel/lists"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -50,7 +51,7 @@ func (b *Book) revisions(use *catalog.Use) (list []Checkout) {
 	if b.Disk == nil || len(use.Revisions.Words) == 0 {
 		return nil
 	}
-	for _, dir := range b.resolved(addNew(slices.Clip(use.Repositories), b.At.Project)) {
+	for _, dir := range b.resolved(lists.AddNew(slices.Clip(use.Repositories), b.At.Project)) {
 		if dir != "" && !b.listed(dir) {
 			list = append(list, b.Disk.Revisions(dir, use.Revisions.Words)...)
 		}
@@ -110,11 +111,11 @@ func (b *Book) Shell(call Call, hints *hook.Hints, mark floodmark.Label) []strin
 	for _, dir := range b.Trail.Stands {
 		u := b.Catalog.Classify(call.Tool, call.Leaves, hints, catalog.Places{Project: dir, Home: b.At.Home})
 		for _, end := range u.Ends {
-			ends = addNew(slices.Clip(ends), end)
+			ends = lists.AddNew(slices.Clip(ends), end)
 		}
 		for _, repository := range u.Repositories {
 			if mark.Trust < floodmark.Local {
-				call.Use.Repositories = addNew(slices.Clip(call.Use.Repositories), repository)
+				call.Use.Repositories = lists.AddNew(slices.Clip(call.Use.Repositories), repository)
 			}
 		}
 	}

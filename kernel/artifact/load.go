@@ -9,6 +9,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/text/hostnames"
+	"github.com/floodmark/floodmark/kernel/lists"
 )
 
 // The limits of what is kept about what a call loads.
@@ -46,7 +47,7 @@ func (b *Book) Loads(call Call, mark floodmark.Label) Loading {
 		add(p, mark)
 	}
 	if project := b.roams(call); project != "" {
-		t.loads = addNew(slices.Clip(t.loads), project+"/**")
+		t.loads = lists.AddNew(slices.Clip(t.loads), project+"/**")
 		add(project+"/**", mark.Join(Loaded(list)))
 	}
 	hooks := append(b.hooked(t.hooks), b.obeyed(call, &t, mark)...)

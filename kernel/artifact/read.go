@@ -8,6 +8,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/project/instructions"
+	"github.com/floodmark/floodmark/kernel/lists"
 	"github.com/floodmark/floodmark/provenance"
 )
 
@@ -23,7 +24,7 @@ type Read struct {
 func (b *Book) Reads(call Call) (list []Read, paths []string) {
 	paths, project := b.touched(call).reads, b.roams(call)
 	if project != "" {
-		paths = addNew(slices.Clip(paths), project)
+		paths = lists.AddNew(slices.Clip(paths), project)
 	}
 	for _, p := range paths {
 		r := b.at(p)
@@ -93,7 +94,7 @@ func (b *Book) Bring(r Read, next floodmark.NodeID, mark floodmark.Label) Brough
 			n = s.Node
 			f.Sources = append(f.Sources, s)
 		}
-		got.Nodes = addNew(got.Nodes, n)
+		got.Nodes = lists.AddNew(got.Nodes, n)
 	}
 	var digests []floodmark.Digest
 	for _, s := range f.Sources {
@@ -186,7 +187,7 @@ func (b *Book) Elsewhere(reads, moved []string) (list []string) {
 	}
 	for _, p := range reads {
 		if path.IsAbs(p) && !Under(p, b.At.Project) && !Under(p, b.resolved([]string{b.At.Project})[0]) && !catalog.OfSystem(p) {
-			list = addNew(list, p)
+			list = lists.AddNew(list, p)
 		}
 	}
 	return list

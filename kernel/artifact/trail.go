@@ -6,6 +6,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/kernel/lists"
 )
 
 // The limits of what a session remembers.
@@ -44,11 +45,11 @@ func (t *Trail) Take(f floodmark.Fact) {
 			t.wrote(f.Artifact)
 		}
 		if f.Whole || f.Spares {
-			t.Written = last(append(t.Written, f), maxWritten)
+			t.Written = lists.Last(append(t.Written, f), maxWritten)
 		}
 	case floodmark.ArtifactSettled:
 		done := false // the same call may have been made twice
-		t.Written = without(t.Written, func(w floodmark.ArtifactWritten) bool {
+		t.Written = lists.Without(t.Written, func(w floodmark.ArtifactWritten) bool {
 			was := done
 			done = done || w.Call == f.Call && w.Artifact == f.Artifact
 			return done && !was
@@ -69,7 +70,7 @@ func (t *Trail) wrote(ref floodmark.ArtifactRef) {
 	t.Writes++
 	t.Wrote = append(slices.DeleteFunc(t.Wrote, func(w Wrote) bool { return w.Ref == ref }), Wrote{Ref: ref, N: t.Writes})
 	if len(t.Wrote) > maxWrote {
-		t.Wrote = last(t.Wrote, maxWrote)
+		t.Wrote = lists.Last(t.Wrote, maxWrote)
 		t.Wrote[0].Ref = floodmark.ArtifactRef{Kind: floodmark.TreeArtifact, Name: "/"}
 	}
 }
@@ -93,7 +94,7 @@ func (t *Trail) Runs(folder floodmark.ArtifactRef) int {
 func (t *Trail) Carry(sources ...floodmark.Source) {
 	for _, src := range sources {
 		if !src.Digest.IsZero() && !slices.Contains(t.Carried, src.Digest) {
-			t.Carried = last(append(t.Carried, src.Digest), maxCarried)
+			t.Carried = lists.Last(append(t.Carried, src.Digest), maxCarried)
 		}
 	}
 }
@@ -107,7 +108,7 @@ func (t *Trail) Offer(f floodmark.ActionDecided) {
 		for _, src := range l.Sources {
 			same := func(o floodmark.Source) bool { return o.Digest == src.Digest }
 			if !src.Digest.IsZero() && !slices.ContainsFunc(t.Offered, same) {
-				t.Offered = last(append(t.Offered, src), maxOffered)
+				t.Offered = lists.Last(append(t.Offered, src), maxOffered)
 			}
 		}
 	}
@@ -133,23 +134,7 @@ func ofGit(ref floodmark.ArtifactRef) bool {
 
 // besides returns the folders other than the project, in order; nil if there are none.
 func besides(dirs []string, project string) []string {
-	list := without(slices.Clone(dirs), func(dir string) bool { return dir == project })
+	list := lists.Without(slices.Clone(dirs), func(dir string) bool { return dir == project })
 	slices.Sort(list)
-	return list
-}
-
-// without leaves out some elements. An emptied list is nil, like a new one.
-func without[T any](list []T, gone func(T) bool) []T {
-	if list = slices.DeleteFunc(list, gone); len(list) == 0 {
-		return nil
-	}
-	return list
-}
-
-// last keeps at most n elements from the end.
-func last[T any](list []T, n int) []T {
-	if extra := len(list) - n; extra > 0 {
-		return slices.Delete(list, 0, extra)
-	}
 	return list
 }

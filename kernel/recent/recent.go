@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/kernel/lists"
 )
 
 // A caller that got no answer retries, perhaps at another node. If the journal has its first try,
@@ -40,12 +41,12 @@ func (l *Lets) Add(a floodmark.Action, r floodmark.Reach, mark floodmark.Label) 
 	if r == floodmark.Boxed {
 		one.Args = floodmark.Digest{} // no arguments have this digest
 	}
-	*l = newest(append(*l, one), maxLet)
+	*l = lists.Last(append(*l, one), maxLet)
 }
 
 // Forget forgets that a call was allowed, once it was decided otherwise.
 func (l *Lets) Forget(a floodmark.Action) {
-	*l = without(*l, func(o Let) bool { return o.Call == a.Call || o.Tool == a.Tool && o.Args == a.ArgsDigest })
+	*l = lists.Without(*l, func(o Let) bool { return o.Call == a.Call || o.Tool == a.Tool && o.Args == a.ArgsDigest })
 }
 
 // End stops retries from reusing earlier allow decisions: their reasons may be gone. The results of
@@ -111,19 +112,19 @@ func (c *Calls) Add(a floodmark.Action, mark floodmark.Label) {
 	if a.Tool.Server == "" {
 		return // no gateway stands before an agent's own tool
 	}
-	*c = newest(append(*c, Call{Call: a.Call, Tool: a.Tool, Args: a.ArgsDigest, Mark: mark}), maxCalls)
+	*c = lists.Last(append(*c, Call{Call: a.Call, Tool: a.Tool, Args: a.ArgsDigest, Mark: mark}), maxCalls)
 }
 
 // Forget forgets that a call was allowed, once it was refused.
 func (c *Calls) Forget(a floodmark.Action) {
-	*c = without(*c, func(r Call) bool { return r.Tool == a.Tool && r.Args == a.ArgsDigest && r.Met == "" })
+	*c = lists.Without(*c, func(r Call) bool { return r.Tool == a.Tool && r.Args == a.ArgsDigest && r.Met == "" })
 }
 
 // Result forgets the call whose result is here, unless a gateway matched it, because that gateway
 // may tell of the result later.
 func (c *Calls) Result(call floodmark.CallID) {
 	if call != "" {
-		*c = without(*c, func(r Call) bool { return r.Call == call && r.Met == "" })
+		*c = lists.Without(*c, func(r Call) bool { return r.Call == call && r.Met == "" })
 	}
 }
 
@@ -165,20 +166,4 @@ func (c Calls) Shared(call floodmark.CallID) string {
 }
 
 // CloseTurn forgets the calls that no gateway matched.
-func (c *Calls) CloseTurn() { *c = without(*c, func(r Call) bool { return r.Met == "" }) }
-
-// without leaves out some elements. An emptied list is nil, like a new one.
-func without[T any](list []T, gone func(T) bool) []T {
-	if list = slices.DeleteFunc(list, gone); len(list) == 0 {
-		return nil
-	}
-	return list
-}
-
-// newest keeps at most n elements from the end.
-func newest[T any](list []T, n int) []T {
-	if extra := len(list) - n; extra > 0 {
-		return slices.Delete(list, 0, extra)
-	}
-	return list
-}
+func (c *Calls) CloseTurn() { *c = lists.Without(*c, func(r Call) bool { return r.Met == "" }) }
