@@ -42,7 +42,7 @@ func damages() map[string]damage {
 	return map[string]damage{
 		"a page of zeros":               {do: overwrite(make([]byte, pageSize)), want: verifyTells, says: `malformed|broken|is not|cannot be read|missing|not there|ends`},
 		"a page of noise":               {do: overwrite(bytes.Repeat([]byte("\xa5\x5a\x0f"), pageSize)), want: verifyTells, says: `malformed|broken|is not|cannot be read|missing|not there|ends`},
-		"a flipped bit":                 {do: flipBit, want: verifyTells, says: `is not|broken`},
+		"a flipped bit":                 {do: flipBit, want: verifyTells, says: `was changed|broken`},
 		"the first page gone":           {do: changeFile(func(b []byte) []byte { return append(make([]byte, pageSize), b[pageSize:]...) }), want: refusedStart, says: `not a database|broken|is not`},
 		"half of the store gone":        {do: changeFile(func(b []byte) []byte { return b[:len(b)/2/pageSize*pageSize] }), want: refusedStart, says: `malformed|broken`},
 		"another file in its place":     {do: changeFile(func([]byte) []byte { return []byte(strings.Repeat("these are notes\n", 4096)) }), want: refusedStart, says: `not a database|broken`},

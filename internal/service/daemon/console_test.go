@@ -31,20 +31,23 @@ type consoled struct {
 	agent atomic.Bool
 }
 
+// looking replaces the table of processes that the daemon looks at.
+func looking(table peer.Table) func(*Daemon) { return func(d *Daemon) { d.gate.Table = table } }
+
 // startConsole runs a daemon that takes the test's parent for the owner's browser.
 func startConsole(t *testing.T) *consoled {
 	t.Helper()
 	c := &consoled{}
-	c.runner = startWith(t, t.TempDir(), true, func(*Options) {})
-	c.d.gate.Table = atTerminal{}
-	c.d.gate.OfTCP = func(netip.AddrPort, netip.AddrPort, []int, peer.Process) (peer.Process, int, error) {
-		pid := os.Getppid()
-		if c.agent.Load() {
-			pid = os.Getpid()
+	c.runner = startWith(t, t.TempDir(), true, func(*Options) {}, looking(atTerminal{}), func(d *Daemon) {
+		d.gate.OfTCP = func(netip.AddrPort, netip.AddrPort, []int, peer.Process) (peer.Process, int, error) {
+			pid := os.Getppid()
+			if c.agent.Load() {
+				pid = os.Getpid()
+			}
+			info, err := peer.System{}.Look(pid)
+			return info.Process, os.Getuid(), err
 		}
-		info, err := peer.System{}.Look(pid)
-		return info.Process, os.Getuid(), err
-	}
+	})
 	a, err := c.owner(t).Console().OpenConsole(t.Context(), &wire.OpenConsoleRequest{})
 	if err != nil {
 		t.Fatal(err)
@@ -228,8 +231,7 @@ func TestAnAgentAtTheConsole(t *testing.T) {
 // TestNobodyOpenedTheConsole: then it listens nowhere, and a script cannot open it.
 func TestNobodyOpenedTheConsole(t *testing.T) {
 	t.Parallel()
-	r := start(t, t.TempDir())
-	r.d.gate.Table = noTerminal{}
+	r := startWith(t, t.TempDir(), true, func(*Options) {}, looking(noTerminal{}))
 	if _, err := r.owner(t).Console().OpenConsole(t.Context(), &wire.OpenConsoleRequest{}); connect.CodeOf(err) != connect.CodeInvalidArgument {
 		t.Errorf("a script opened it: %v", err)
 	}
@@ -251,8 +253,7 @@ func (n noTerminal) Look(pid int) (peer.Info, error) {
 // TestNoConsoleOfTheMachine: a monitor with a user of its own says why it has none.
 func TestNoConsoleOfTheMachine(t *testing.T) {
 	t.Parallel()
-	r := startWith(t, t.TempDir(), true, func(o *Options) { o.System = true })
-	r.d.gate.Table = atTerminal{}
+	r := startWith(t, t.TempDir(), true, func(o *Options) { o.System = true }, looking(atTerminal{}))
 	if _, err := r.owner(t).Console().OpenConsole(t.Context(), &wire.OpenConsoleRequest{}); err == nil || !strings.Contains(err.Error(), "another user than your browser") {
 		t.Errorf("%v", err)
 	}

@@ -56,7 +56,8 @@ func startAs(t *testing.T, dir string, asOwner bool) *runner {
 	return startWith(t, dir, asOwner, func(*Options) {})
 }
 
-func startWith(t *testing.T, dir string, asOwner bool, change func(*Options)) *runner {
+// startWith runs a daemon whose options and, before it runs, whose own parts a test changes.
+func startWith(t *testing.T, dir string, asOwner bool, change func(*Options), parts ...func(*Daemon)) *runner {
 	t.Helper()
 	r := &runner{paths: config.DirPaths(dir), log: &lockedBuffer{}}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -74,6 +75,9 @@ func startWith(t *testing.T, dir string, asOwner bool, change func(*Options)) *r
 	if asOwner {
 		// The tests report as agents, too: their parent is the owner.
 		d.gate.Of = func(net.Conn) (pid, uid int, err error) { return os.Getppid(), os.Getuid(), nil }
+	}
+	for _, part := range parts {
+		part(d)
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
