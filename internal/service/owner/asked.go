@@ -109,7 +109,7 @@ func (d *Desk) asks(ctx context.Context, who httpapi.Identity, cmd approval.Comm
 			return p.Session, nil
 		}
 	}
-	s, passed, err := d.hunts.find(ctx, who.Tenant, cmd.Ticket, func(ctx context.Context, see func(journal.Session, []floodmark.TicketID) bool) (int, error) {
+	s, passed, err := d.hunts.Find(ctx, who.Tenant, cmd.Ticket, func(ctx context.Context, see func(journal.Session, []floodmark.TicketID) bool) (int, error) {
 		passed, err := d.recent(ctx, who.Tenant, func(t *tale) bool { return see(t.session, t.tickets(d.Now())) })
 		return passed.count, err
 	})

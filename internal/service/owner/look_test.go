@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -240,4 +241,36 @@ func TestStatusWithoutAJournal(t *testing.T) {
 	if s, err := r.Status(ctx, me(), &wire.StatusRequest{}); err == nil {
 		t.Errorf("whoever asked has gone: %v", s)
 	}
+}
+
+// A session in which nothing waits is read once, and again as soon as it is written to.
+func TestSettledSessionsAreReadOnce(t *testing.T) {
+	r := newRoom(t)
+	r.tell("quiet", hook.Event{Point: hook.SessionStart, Session: "quiet"})
+	r.poisoned("s1")
+	read := &reads{Journal: r.Journal}
+	r.Journal = read
+	look := func(want int, sessions ...floodmark.SessionID) {
+		t.Helper()
+		read.of = nil
+		got, err := r.Pending(t.Context(), me(), &wire.PendingRequest{})
+		if slices.Sort(read.of); err != nil || len(got.GetQuestions()) != want || !slices.Equal(read.of, sessions) {
+			t.Errorf("%d questions, %v, read %q", len(got.GetQuestions()), err, read.of)
+		}
+	}
+	look(1, "quiet", "s1")
+	look(1, "s1")
+	r.poisoned("quiet")
+	look(2, "quiet", "s1")
+}
+
+// reads notes which sessions are read.
+type reads struct {
+	journal.Journal
+	of []floodmark.SessionID
+}
+
+func (r *reads) Read(ctx context.Context, s journal.Session, after uint64) iter.Seq2[journal.Entry, error] {
+	r.of = append(r.of, s.ID)
+	return r.Journal.Read(ctx, s, after)
 }

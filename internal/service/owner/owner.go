@@ -11,6 +11,7 @@ import (
 	"github.com/floodmark/floodmark/internal/fleet/machines"
 	"github.com/floodmark/floodmark/internal/project/clean"
 	"github.com/floodmark/floodmark/internal/project/undo"
+	"github.com/floodmark/floodmark/internal/service/hunt"
 	"github.com/floodmark/floodmark/internal/setup/config"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
@@ -63,7 +64,8 @@ type Desk struct {
 	// MayAnswer reports whether groups may answer a question; nil if all may. See [monitor.Config].
 	MayAnswer func(groups []string, s journal.Session, agent string, tools []floodmark.ToolRef) bool
 
-	hunts   hunts
+	hunts   hunt.Hunts
+	settled hunt.Settled
 	cleaner *clean.Cleaner // nil if no agents run on this machine
 }
 

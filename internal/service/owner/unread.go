@@ -56,8 +56,9 @@ func (u *unread) pass(ctx context.Context, s journal.Session, err error) bool {
 	return true
 }
 
-// recent reads the sessions of a tenant that were written to lately, the newest first, until see
-// returns false. It skips those that cannot be read.
+// recent reads the sessions of a tenant that were written to lately and in which a question waits or
+// something is granted, the newest first, until see returns false. It skips those that cannot be
+// read.
 func (d *Desk) recent(ctx context.Context, tenant string, see func(*tale) (more bool)) (passed unread, err error) {
 	since := d.Now().Add(-recentTime).UnixNano()
 	for h, err := range d.Journal.Recent(ctx, tenant) {
@@ -70,12 +71,19 @@ func (d *Desk) recent(ctx context.Context, tenant string, see func(*tale) (more 
 		if h.Session.ID == monitor.Incidents || h.Session.ID == monitor.Pauses || h.Session.ID == monitor.Files {
 			continue // no questions there
 		}
+		if d.settled.Has(h.Link.Hash) {
+			continue
+		}
 		t, err := d.tell(ctx, h.Session, nil, nil)
 		if err != nil && passed.pass(ctx, h.Session, err) {
 			continue
 		}
 		if err != nil {
 			return passed, err
+		}
+		if book := &t.state.Book; len(t.tickets(d.Now())) == 0 && len(book.Grants) == 0 && len(book.Hosts) == 0 {
+			d.settled.Add(t.link.Hash)
+			continue
 		}
 		if !see(t) {
 			break

@@ -48,19 +48,23 @@ func (j *Journal) Heads(ctx context.Context, after journal.Mark) iter.Seq2[journ
 // writing. From the beginning it queries once per session and returns all of them; from any other
 // mark it queries once per row and returns the first ones, because later calls usually need few.
 func (j *Journal) lastMarks(ctx context.Context, after journal.Mark) ([]int64, error) {
+	if after <= 0 {
+		return j.queryMarks(ctx, `
+			SELECT coalesce((SELECT f.mark FROM facts f WHERE f.sid = s.id ORDER BY f.seq DESC LIMIT 1), 0)
+			FROM sessions s`)
+	}
+	return j.queryMarks(ctx, `
+		SELECT f.mark FROM facts f WHERE f.mark > ?
+		AND NOT EXISTS (SELECT 1 FROM facts g WHERE g.sid = f.sid AND g.seq = f.seq + 1)
+		ORDER BY f.mark LIMIT ?`, int64(after), headsAtOnce)
+}
+
+// queryMarks returns marks in the order of writing.
+func (j *Journal) queryMarks(ctx context.Context, query string, args ...any) ([]int64, error) {
 	if err := j.enter(); err != nil {
 		return nil, err
 	}
 	defer j.active.Done()
-	query, args := `
-		SELECT f.mark FROM facts f WHERE f.mark > ?
-		AND NOT EXISTS (SELECT 1 FROM facts g WHERE g.sid = f.sid AND g.seq = f.seq + 1)
-		ORDER BY f.mark LIMIT ?`, []any{int64(after), headsAtOnce}
-	if after <= 0 {
-		query, args = `
-			SELECT coalesce((SELECT f.mark FROM facts f WHERE f.sid = s.id ORDER BY f.seq DESC LIMIT 1), 0)
-			FROM sessions s`, nil
-	}
 	rows, err := j.reads.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, reading("list heads", err)
@@ -100,53 +104,78 @@ func (j *Journal) headsAt(ctx context.Context, marks []int64) ([]journal.Head, e
 	return heads, err
 }
 
-// Recent implements [journal.Journal]. It walks back through the entries that existed when the walk
-// began.
+// walked is how many of the newest rows Recent walks through. A caller that wants a few sessions
+// needs no more, however many sessions there are.
+const walked = 4096
+
+// Recent implements [journal.Journal]. It yields the sessions of the entries that existed when it
+// began: first those whose last entry is among the newest rows, then the others. Their last rows are
+// listed, eight bytes each, and then read.
 func (j *Journal) Recent(ctx context.Context, tenant string) iter.Seq2[journal.Head, error] {
 	return func(yield func(journal.Head, error) bool) {
-		top := int64(-1)
-		for below := int64(-1); ; {
-			heads, err := j.recentPage(ctx, tenant, &top, below)
-			for _, h := range heads {
-				if !yield(h, nil) {
+		for h, err := range j.recentPages(ctx, tenant) {
+			for _, one := range h {
+				if !yield(one, nil) {
 					return
 				}
-				below = int64(h.Mark)
 			}
 			if err != nil {
 				yield(journal.Head{}, err)
 				return
 			}
-			if len(heads) < pageRows {
+		}
+	}
+}
+
+func (j *Journal) recentPages(ctx context.Context, tenant string) iter.Seq2[[]journal.Head, error] {
+	return func(yield func([]journal.Head, error) bool) {
+		top, err := j.end(ctx)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		if heads, err := j.queryHeads(ctx, newestSQL, top, top-walked, tenant, top); !yield(heads, err) || err != nil {
+			return
+		}
+		marks, err := j.queryMarks(ctx, olderSQL, top, tenant)
+		marks = slices.DeleteFunc(marks, func(m int64) bool { return m == 0 || m > top-walked })
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		slices.Reverse(marks)
+		for page := range slices.Chunk(marks, pageRows) {
+			heads, err := j.headsAt(ctx, page)
+			slices.Reverse(heads)
+			if !yield(heads, err) || err != nil {
 				return
 			}
 		}
 	}
 }
 
-func (j *Journal) recentPage(ctx context.Context, tenant string, top *int64, below int64) ([]journal.Head, error) {
-	if *top < 0 {
-		if err := j.end(ctx, top); err != nil {
-			return nil, err
-		}
-		below = *top + 1
-	}
-	return j.queryHeads(ctx, headColumns+`
-		WHERE f.mark < ? AND s.tenant = ?
+const (
+	// newestSQL walks back through rows. Without CROSS, SQLite would look at all sessions first.
+	newestSQL = `SELECT f.mark, s.tenant, s.session, f.seq, f.hash, f.at
+		FROM facts f CROSS JOIN sessions s ON s.id = f.sid
+		WHERE f.mark <= ? AND f.mark > ? AND s.tenant = ?
 		AND NOT EXISTS (SELECT 1 FROM facts g WHERE g.sid = f.sid AND g.seq = f.seq + 1 AND g.mark <= ?)
-		ORDER BY f.mark DESC LIMIT ?`, below, tenant, *top, pageRows)
-}
+		ORDER BY f.mark DESC`
+	// olderSQL finds the last row of each session that is not after a mark.
+	olderSQL = `SELECT coalesce((SELECT f.mark FROM facts f WHERE f.sid = s.id AND f.mark <= ? ORDER BY f.seq DESC LIMIT 1), 0)
+		FROM sessions s WHERE s.tenant = ?`
+)
 
 // end returns the mark of the newest entry.
-func (j *Journal) end(ctx context.Context, mark *int64) error {
+func (j *Journal) end(ctx context.Context) (mark int64, err error) {
 	if err := j.enter(); err != nil {
-		return err
+		return 0, err
 	}
 	defer j.active.Done()
-	if err := j.reads.QueryRowContext(ctx, "SELECT coalesce(max(mark), 0) FROM facts").Scan(mark); err != nil {
-		return reading("find the end of the journal", err)
+	if err := j.reads.QueryRowContext(ctx, "SELECT coalesce(max(mark), 0) FROM facts").Scan(&mark); err != nil {
+		return 0, reading("find the end of the journal", err)
 	}
-	return nil
+	return mark, nil
 }
 
 func (j *Journal) queryHeads(ctx context.Context, query string, args ...any) ([]journal.Head, error) {

@@ -1,4 +1,5 @@
-package owner
+// Package hunt finds the sessions in which questions wait, without reading every session each time.
+package hunt
 
 import (
 	"context"
@@ -8,12 +9,12 @@ import (
 	"github.com/floodmark/floodmark/journal"
 )
 
-// A hunts looks for the sessions of tickets. Searching all sessions of a tenant is expensive, and
+// A Hunts looks for the sessions of tickets. Searching all sessions of a tenant is expensive, and
 // every caller who may answer can name a ticket that does not exist. So only one search (a hunt) of
 // a tenant runs at a time, for all requests that came before it began. Later requests share the
-// next hunt. So tickets that do not exist delay a request by at most two hunts. The zero hunts is
+// next hunt. So tickets that do not exist delay a request by at most two hunts. The zero Hunts is
 // ready for use.
-type hunts struct {
+type Hunts struct {
 	mu sync.Mutex // guards all below
 	of map[string]*hunting
 }
@@ -42,13 +43,13 @@ type prey struct {
 	at    journal.Session
 }
 
-// A search calls see with each session and its open tickets, until see returns false. It returns
+// A Search calls see with each session and its open tickets, until see returns false. It returns
 // how many sessions it could not read.
-type search func(ctx context.Context, see func(s journal.Session, open []floodmark.TicketID) (more bool)) (passed int, err error)
+type Search func(ctx context.Context, see func(s journal.Session, open []floodmark.TicketID) (more bool)) (passed int, err error)
 
-// find returns the session that has an open ticket. If there is none, it returns an empty session,
+// Find returns the session that has an open ticket. If there is none, it returns an empty session,
 // and how many sessions could not be read.
-func (h *hunts) find(ctx context.Context, tenant string, id floodmark.TicketID, look search) (s journal.Session, passed int, err error) {
+func (h *Hunts) Find(ctx context.Context, tenant string, id floodmark.TicketID, look Search) (s journal.Session, passed int, err error) {
 	for ctx.Err() == nil {
 		r, p := h.join(tenant, id)
 		select {
@@ -74,7 +75,7 @@ func (h *hunts) find(ctx context.Context, tenant string, id floodmark.TicketID, 
 }
 
 // join adds a ticket to the next hunt of a tenant.
-func (h *hunts) join(tenant string, id floodmark.TicketID) (*hunt, *prey) {
+func (h *Hunts) join(tenant string, id floodmark.TicketID) (*hunt, *prey) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.of == nil {
@@ -99,7 +100,7 @@ func (h *hunts) join(tenant string, id floodmark.TicketID) (*hunt, *prey) {
 }
 
 // leave removes a request that no longer waits.
-func (h *hunts) leave(tenant string, r *hunt) {
+func (h *Hunts) leave(tenant string, r *hunt) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t := h.of[tenant]
@@ -113,14 +114,14 @@ func (h *hunts) leave(tenant string, r *hunt) {
 }
 
 // tidy removes a tenant without hunts. Its caller holds the lock.
-func (h *hunts) tidy(tenant string, t *hunting) {
+func (h *Hunts) tidy(tenant string, t *hunting) {
 	if t.now == nil && t.next == nil {
 		delete(h.of, tenant)
 	}
 }
 
 // lead does the search for all tickets of a hunt, until the ticket of its own request is found.
-func (h *hunts) lead(ctx context.Context, tenant string, r *hunt, own *prey, look search) {
+func (h *Hunts) lead(ctx context.Context, tenant string, r *hunt, own *prey, look Search) {
 	h.mu.Lock()
 	h.of[tenant].now, h.of[tenant].next = r, nil
 	h.mu.Unlock()
@@ -144,7 +145,7 @@ func (h *hunts) lead(ctx context.Context, tenant string, r *hunt, own *prey, loo
 }
 
 // end ends a hunt, and lets the next one begin.
-func (h *hunts) end(tenant string, r *hunt) {
+func (h *Hunts) end(tenant string, r *hunt) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t := h.of[tenant]

@@ -1,4 +1,4 @@
-package owner
+package hunt
 
 import (
 	"context"
@@ -46,12 +46,12 @@ func (f *forest) search(ctx context.Context, see func(journal.Session, []floodma
 // enough for all of them.
 func TestManyHuntAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var h hunts
+		var h Hunts
 		f := &forest{step: make(chan struct{}), open: []floodmark.TicketID{"t1", "t2"}, passed: 3}
 		var all sync.WaitGroup
 		for i := range 50 {
 			all.Go(func() {
-				s, passed, err := h.find(t.Context(), "acme", floodmark.TicketID(fmt.Sprint("none", i)), f.search)
+				s, passed, err := h.Find(t.Context(), "acme", floodmark.TicketID(fmt.Sprint("none", i)), f.search)
 				if err != nil || s.ID != "" || passed != 3 {
 					t.Errorf("%v, %d, %v", s, passed, err)
 				}
@@ -70,13 +70,13 @@ func TestManyHuntAtOnce(t *testing.T) {
 // a ticket that does not exist. The request that does the search stops at its own ticket.
 func TestAHuntTellsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var h hunts
+		var h Hunts
 		f := &forest{step: make(chan struct{}), open: []floodmark.TicketID{"t1", "t2", "t3"}}
 		var all sync.WaitGroup
 		var told atomic.Int32
 		look := func(id floodmark.TicketID, want floodmark.SessionID) {
 			all.Go(func() {
-				if s, _, err := h.find(t.Context(), "acme", id, f.search); err != nil || s.ID != want {
+				if s, _, err := h.Find(t.Context(), "acme", id, f.search); err != nil || s.ID != want {
 					t.Errorf("%s: %v, %v", id, s, err)
 				}
 				told.Add(1)
@@ -105,13 +105,13 @@ func TestAHuntTellsAtOnce(t *testing.T) {
 // A cancelled request leaves the search to others, and leaves nothing behind.
 func TestAHunterGoesAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var h hunts
+		var h Hunts
 		f := &forest{step: make(chan struct{}), open: []floodmark.TicketID{"t1"}}
 		gone, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		look := func(ctx context.Context, want error) {
 			all.Go(func() {
-				if s, _, err := h.find(ctx, "acme", "t1", f.search); !errors.Is(err, want) || err == nil && s.ID != "s-t1" {
+				if s, _, err := h.Find(ctx, "acme", "t1", f.search); !errors.Is(err, want) || err == nil && s.ID != "s-t1" {
 					t.Errorf("%v, %v", s, err)
 				}
 			})
@@ -135,12 +135,12 @@ func TestAHunterGoesAway(t *testing.T) {
 // A search without a waiting request does not begin.
 func TestNobodyHunts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var h hunts
+		var h Hunts
 		f := &forest{step: make(chan struct{}), open: []floodmark.TicketID{"t1"}}
 		gone, cancel := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		for _, ctx := range []context.Context{t.Context(), gone, gone} {
-			all.Go(func() { _, _, _ = h.find(ctx, "acme", "none", f.search) })
+			all.Go(func() { _, _, _ = h.Find(ctx, "acme", "none", f.search) })
 			synctest.Wait()
 		}
 		cancel()
@@ -156,12 +156,12 @@ func TestNobodyHunts(t *testing.T) {
 // All requests that wait for a search get its error.
 func TestAHuntThatFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var h hunts
+		var h Hunts
 		f := &forest{step: make(chan struct{}), open: []floodmark.TicketID{"t1"}, err: journal.ErrAway}
 		var all sync.WaitGroup
 		for range 3 {
 			all.Go(func() {
-				if _, _, err := h.find(t.Context(), "acme", "none", f.search); !errors.Is(err, journal.ErrAway) {
+				if _, _, err := h.Find(t.Context(), "acme", "none", f.search); !errors.Is(err, journal.ErrAway) {
 					t.Error(err)
 				}
 			})
