@@ -32,6 +32,11 @@ func (m *Monitor) Pending(tenant string) []Pending {
 	return m.asked.of(tenant, m.cfg.Now())
 }
 
+// PendingOf returns the open questions of a session that were asked here.
+func (m *Monitor) PendingOf(s journal.Session) []Pending {
+	return m.asked.ofSession(s, m.cfg.Now())
+}
+
 // mayAsk refuses a question beyond the limit of its tenant.
 func (m *Monitor) mayAsk(s journal.Session, t *approval.Ticket, at time.Time) error {
 	if t == nil || m.cfg.Questions == nil {
@@ -156,21 +161,31 @@ func (q *questions) keep(s journal.Session, wanted func(Pending) bool) {
 	q.open[s] = left
 }
 
-func (q *questions) of(tenant string, at time.Time) []Pending {
+func (q *questions) of(tenant string, at time.Time) (found []Pending) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	var found []Pending
 	for s, list := range q.open {
-		if s.Tenant != tenant {
-			continue
-		}
-		for _, p := range list {
-			if at.Before(p.Expires) {
-				p.Questions = slices.Clone(p.Questions)
-				found = append(found, p)
-			}
+		if s.Tenant == tenant {
+			found = appendOpen(found, list, at)
 		}
 	}
 	slices.SortFunc(found, func(a, b Pending) int { return a.Expires.Compare(b.Expires) })
 	return found
+}
+
+func (q *questions) ofSession(s journal.Session, at time.Time) []Pending {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return appendOpen(nil, q.open[s], at)
+}
+
+// appendOpen appends copies of the questions that have not expired.
+func appendOpen(to, list []Pending, at time.Time) []Pending {
+	for _, p := range list {
+		if at.Before(p.Expires) {
+			p.Questions = slices.Clone(p.Questions)
+			to = append(to, p)
+		}
+	}
+	return to
 }

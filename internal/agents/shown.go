@@ -16,8 +16,8 @@ import (
 // can deny there, and reads where to approve. An approval is not accepted there, because it could
 // come from any code in the agent.
 type Shown struct {
-	// Pending returns the monitor's open questions.
-	Pending func(tenant string) []monitor.Pending
+	// Pending returns the open questions of a session.
+	Pending func(s journal.Session) []monitor.Pending
 	// Answer passes a denial to the monitor.
 	Answer func(ctx context.Context, s journal.Session, cmd approval.Command) (monitor.Answered, error)
 	// Wrong records an incident: an answer other than a denial.
@@ -46,8 +46,8 @@ func (s *Shown) show(waiting context.Context, tenant string, ev hook.Event, tick
 // words returns what would be done, why it is asked, and which question it is, without a code. It
 // is empty if the question is not open. For several calls it gives only their number.
 func (s *Shown) words(session journal.Session, ticket floodmark.TicketID) string {
-	for _, p := range s.Pending(session.Tenant) {
-		if p.Ticket != ticket || p.Session != session {
+	for _, p := range s.Pending(session) {
+		if p.Ticket != ticket {
 			continue
 		}
 		what := fmt.Sprintf("%d calls", len(p.Questions))

@@ -56,7 +56,7 @@ func newShowing(t *testing.T, calls int) *showing {
 			}
 		},
 		Shown: &agents.Shown{
-			Pending: func(string) []monitor.Pending {
+			Pending: func(journal.Session) []monitor.Pending {
 				other := open
 				other.Session.ID = "pi:other"
 				return []monitor.Pending{other, open}

@@ -148,8 +148,8 @@ func (h *Door) ask(tenant string, s Speaker, ev hook.Event, said hook.Window, re
 	if client == "" || reply.Ticket == "" || reply.Decision.Verdict != floodmark.Confirm || len(reply.Decision.Verifiers) > 0 || reply.BlockTurn {
 		return nil
 	}
-	for _, p := range h.opts.Monitor.Pending(tenant) {
-		if p.Ticket != reply.Ticket || p.Session != (journal.Session{Tenant: tenant, ID: ev.Session}) {
+	for _, p := range h.opts.Monitor.PendingOf(journal.Session{Tenant: tenant, ID: ev.Session}) {
+		if p.Ticket != reply.Ticket {
 			continue
 		}
 		text, ok := forWindow(p, reply.Decision)

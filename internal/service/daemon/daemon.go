@@ -229,7 +229,7 @@ func (d *Daemon) openMonitor() error {
 	there := d.presence()
 	d.door = agents.Door{
 		Hooks: d.pushes, Await: there.Await, Patience: there.Patience, Starts: agents.NewStarts(), Doubles: agents.NewDoubles(),
-		Native: agents.NewNative(d.opts.Service.Native(), d.inWindow), Rewrites: agents.NewRewrites(), Shown: &agents.Shown{Pending: d.monitor.Pending, Answer: d.monitor.Answer, Wrong: d.incident},
+		Native: agents.NewNative(d.opts.Service.Native(), d.inWindow), Rewrites: agents.NewRewrites(), Shown: &agents.Shown{Pending: d.monitor.PendingOf, Answer: d.monitor.Answer, Wrong: d.incident},
 	}
 	d.door.Native.Picks, d.door.Native.Words = d.picks, d.words
 	d.signed.TellTo(d.bundleWrong)

@@ -84,8 +84,8 @@ func (a *askedCalls) question(id floodmark.TicketID, shown floodmark.Shown) (app
 // push returns what a person is shown of a push. It is not in the journal, so only the monitor that
 // asked the question has it, until its restart. The push can only be approved at that monitor.
 func (d *Desk) push(s journal.Session, o approval.Open, shown floodmark.Shown) (*hook.Push, hook.Remote) {
-	for _, p := range d.Monitor.Pending(s.Tenant) {
-		if p.Session != s || p.Ticket != o.ID || p.Seen != o.Seen() {
+	for _, p := range d.Monitor.PendingOf(s) {
+		if p.Ticket != o.ID || p.Seen != o.Seen() {
 			continue
 		}
 		for _, q := range p.Questions {
