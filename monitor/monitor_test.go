@@ -38,6 +38,10 @@ func TestAskedApprovedAllowed(t *testing.T) {
 	if len(pending) != 1 || pending[0].Ticket != reply.Ticket || pending[0].Calls != 1 || len(d.Pending("other")) != 0 {
 		t.Fatalf("pending: %+v", pending)
 	}
+	of := pending[0].Session
+	if here, other := d.PendingOf(of), d.PendingOf(journal.Session{Tenant: "other", ID: of.ID}); len(here) != 1 || len(other) != 0 {
+		t.Errorf("of its session %v, of another %v", here, other)
+	}
 	got, err := d.Answer(t.Context(), session("s"), approval.Command{Verb: approval.Approve, Tool: approval.All, Ticket: reply.Ticket, Picked: "evil.example", By: "owner", Channel: "console"})
 	if err != nil || !strings.HasPrefix(got.Notice, "Approved") || len(got.Facts) != 2 {
 		t.Fatalf("%+v, %v", got, err)

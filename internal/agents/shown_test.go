@@ -56,9 +56,12 @@ func newShowing(t *testing.T, calls int) *showing {
 			}
 		},
 		Shown: &agents.Shown{
-			Pending: func(journal.Session) []monitor.Pending {
+			Pending: func(of journal.Session) []monitor.Pending {
+				if of != session {
+					t.Errorf("asked for %s", of)
+				}
 				other := open
-				other.Session.ID = "pi:other"
+				other.Ticket = "another"
 				return []monitor.Pending{other, open}
 			},
 			Answer: func(_ context.Context, at journal.Session, cmd approval.Command) (monitor.Answered, error) {
