@@ -157,7 +157,7 @@ func printReasons(c *cli.Console, e *explanation) {
 	case e.Spared != "":
 		fmt.Fprintf(c.Stdout, "  no question, though the session is at %s: %s\n", e.Mark.Trust, cli.Printable(e.Spared))
 	case len(e.Reasons) == 0:
-		fmt.Fprintf(c.Stdout, "  nothing speaks against it at %s\n", e.Trust)
+		fmt.Fprintf(c.Stdout, "  no objection at %s\n", e.Trust)
 	}
 	for _, r := range e.Reasons {
 		where := r.Rule
