@@ -18,7 +18,17 @@ async function with_(options, act) {
     fake.close();
   }
 }
-const settled = (page) => page.waitForTimeout(800); // a card that has just come takes no yes
+/** settled waits until every card takes a yes: one that has just come or moved does not. */
+const settled = (page) => page.waitForFunction(() => document.querySelector('article[data-ticket]') && !document.querySelector('article button[aria-disabled="true"]'));
+/** quiet waits until an answer that was given would have been sent. */
+const quiet = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+/** still stops the clock of the page: what follows comes too soon, however slow the machine is. */
+async function still(page) {
+  await page.clock.install();
+  await page.clock.pauseAt(Date.now() + 5_000);
+}
+/** later lets the stopped clock go on for as long as a card takes no yes. */
+const later = (page) => page.clock.runFor(700);
 
 test('the code is out of the address at once', () =>
   with_({}, async ({ page }) => {
@@ -34,18 +44,18 @@ test('y and n answer the card that has the focus, and nothing else does', () =>
     await settled(page);
     await page.keyboard.press('y');
     await page.keyboard.press('n');
-    await page.waitForTimeout(200);
+    await quiet(page);
     assert.equal(fake.answers.length, 0);
     await page.keyboard.press('j');
     await page.keyboard.press('y');
     await card('t-push').getByText('Approved by you').waitFor();
     assert.deepEqual(fake.answers, [{ verb: 'approve', session: 's-ledger', ticket: 't-push', calls: 1, offer: 0, seen: 'seen-push' }]);
     await page.keyboard.press('y'); // the next card was not looked at
-    await page.waitForTimeout(200);
+    await quiet(page);
     assert.equal(fake.answers.length, 1);
     await page.keyboard.press('j');
     await page.keyboard.press('y'); // it wants to know where it goes
-    await page.waitForTimeout(200);
+    await quiet(page);
     assert.equal(fake.answers.length, 1);
     await page.keyboard.press('n');
     await card('t-mail').getByText('Denied by you').waitFor();
@@ -63,13 +73,14 @@ test('what is picked is sent', () =>
 test('always is asked twice, and says what it covers', () =>
   with_({ width: 360 }, async ({ page, fake, card }) => {
     await settled(page);
+    await still(page);
     await card('t-push').getByRole('button', { name: /^Always here/ }).click();
     await card('t-push').getByText('It covers').waitFor();
     assert.equal(fake.answers.length, 0);
-    await card('t-push').getByRole('button', { name: 'Yes, do not ask again' }).click(); // the second of two clicks
+    await card('t-push').getByRole('button', { name: 'Yes, do not ask again' }).dispatchEvent('click'); // the second of two clicks
     await card('t-push').getByText('Look again').waitFor();
     assert.equal(fake.answers.length, 0);
-    await settled(page);
+    await later(page);
     await card('t-push').getByRole('button', { name: 'Yes, do not ask again' }).click();
     await card('t-push').getByText('Approved by you').waitFor();
     assert.equal(fake.answers[0].offer, 3);
@@ -92,12 +103,13 @@ test('a card answered elsewhere says who it was, and so does the tab that came t
 test('a question appears at once, and a yes that was meant for something else is not taken', () =>
   with_({}, async ({ page, fake, card }) => {
     await settled(page);
+    await still(page);
     const q = { ticket: 't-new', session: 's-site', agent: 'gemini', asked: new Date().toISOString(), expires: new Date(Date.now() + 60_000).toISOString(), seen: 'x', calls: [{ what: 'gemini wants to run: “make”', why: 'Your rules ask.', offers: [{ words: 'this call, once', scope: 'once' }] }] };
     fake.data.questions.unshift(q);
-    const began = Date.now();
+    const came = card('t-new').waitFor();
     fake.say({ session: 's-site', asked: q });
-    await card('t-new').waitFor();
-    assert.ok(Date.now() - began < 1000);
+    await page.clock.runFor(100);
+    await came;
     await card('t-new').focus();
     await page.keyboard.press('y');
     await card('t-new').getByText('Look again').waitFor();
@@ -108,14 +120,15 @@ test('a question that ends moves those below it, and they take no yes that was m
   with_({}, async ({ page, fake, card }) => {
     await settled(page);
     await card('t-mail').getByRole('radio').nth(0).check();
-    await settled(page);
+    await still(page);
     fake.data.questions.shift();
     fake.say({ session: 's-ledger', answered: { ticket: 't-push', verdict: 'restrict', by: 'boris', channel: 'telegram' } });
+    await page.clock.runFor(100);
     await card('t-push').getByText('Denied by boris (telegram)').waitFor();
     await card('t-mail').getByRole('button', { name: /^Yes/ }).dispatchEvent('click');
     await card('t-mail').getByText('Look again').waitFor();
     assert.equal(fake.answers.length, 0);
-    await settled(page);
+    await later(page);
     await card('t-mail').getByRole('button', { name: /^Yes/ }).click();
     await card('t-mail').getByText('Approved by you').waitFor();
   }));
@@ -148,7 +161,6 @@ test('the list of sessions is enough for the page', () =>
   with_({}, async ({ page, fake }) => {
     await page.getByText('npm install left-pad@1.3.0').first().waitFor();
     await page.getByText('wanted to push').or(page.getByText('docs/guide/asking.md')).first().waitFor();
-    await settled(page);
     assert.ok(!fake.asked.includes('OwnerService/Show'));
     await page.getByText('Floodmark v0.1.0,').waitFor();
   }));

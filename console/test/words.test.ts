@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import * as f from '../src/lib/format';
 import { read, to } from '../src/lib/route.svelte';
-import { phrase, pieces, shorten, visible } from '../src/lib/visible';
+import { isWhole, phrase, pieces, shorten, visible } from '../src/lib/visible';
 
 test('what hides, reverses or breaks text is named', () => {
   const cases: [string, string][] = [
@@ -41,11 +41,24 @@ test('long text keeps its beginning and its end, and no half of a character', ()
   }
 });
 
+test('what is shown is never longer than asked for, names of hidden characters counted', () => {
+  for (const text of ['\u0488\u20E3\u0338'.repeat(60), '\u0000'.repeat(500), 'ab\u202E'.repeat(90), `Z${'\u0351'.repeat(300)}a`, '\u{E0061}'.repeat(80), '\uDC00\uD800'.repeat(50), 'plain '.repeat(90), '']) {
+    for (const most of [20, 60, 400]) {
+      const { head, gone, tail } = shorten(text, most);
+      expect(head + tail).toHaveLength(text.length - gone);
+      expect(visible(head).length + visible(tail).length).toBeLessThanOrEqual(most);
+      expect(isWhole(text, most)).toBe(gone === 0);
+    }
+  }
+});
+
 test('words of others stand between their marks, and a mark that stays open hides nothing', () => {
   expect(phrase('pi wants to run: “rm -rf x”.')).toEqual([{ text: 'pi wants to run: ', foreign: false }, { text: 'rm -rf x', foreign: true }, { text: '.', foreign: false }]);
   expect(phrase('a “b')).toEqual([{ text: 'a ', foreign: false }, { text: 'b', foreign: true }]);
   expect(phrase('“a” “”')).toEqual([{ text: 'a', foreign: true }, { text: ' ', foreign: false }, { text: '', foreign: true }]);
   expect(phrase('')).toEqual([]);
+  expect(phrase('“a” '.repeat(9_000)).at(-1)).toMatchObject({ foreign: true });
+  expect(phrase('“a” '.repeat(9_000)).length).toBeLessThan(50);
 });
 
 test('an unknown level is the least', () => {

@@ -62,15 +62,37 @@ export interface Cut {
   tail: string;
 }
 
-/** shorten keeps at most so many characters (UTF-16 units, never half of a pair). */
+/** fits tells how much of a text, from its beginning, is shown as at most so many characters: the
+ * name of a hidden one is up to ten. */
+function fits(text: string, most: number): number {
+  let at = 0;
+  let left = most;
+  let marks = 0;
+  for (const c of text) {
+    marks = mark.test(c) ? marks + 1 : 0;
+    const named = marks > mostMarks || letterlike.has(c.codePointAt(0) ?? 0) || (!' \n\t'.includes(c) && unseen.test(c));
+    left -= named ? 10 : c.length;
+    if (left < 0) return at;
+    at += c.length;
+  }
+  return at;
+}
+
+/** shorten keeps what is shown as at most so many characters, names of hidden ones counted, and
+ * never half of a pair of UTF-16. */
 export function shorten(text: string, most: number): Cut {
-  if (text.length <= most) return { head: text, gone: 0, tail: '' };
-  let from = most - Math.floor(most / 3);
-  let to = text.length - Math.floor(most / 3);
-  if (/[\uD800-\uDBFF]/.test(text[from - 1] ?? '')) from--;
-  if (/[\uDC00-\uDFFF]/.test(text[to] ?? '')) to++;
+  const whole = text.length <= most && fits(text, most) === text.length;
+  if (whole) return { head: text, gone: 0, tail: '' };
+  const end = Math.floor(most / 3);
+  const from = fits(text, most - end);
+  const last = [...text.slice(Math.max(from, text.length - end))];
+  if (/[\uDC00-\uDFFF]/.test(last[0] ?? '') && last[0]?.length === 1) last.shift();
+  const to = text.length - fits(last.reverse().join(''), end);
   return { head: text.slice(0, from), gone: to - from, tail: text.slice(to) };
 }
+
+/** isWhole tells whether all of a text is shown where so many characters are. */
+export const isWhole = (text: string, most: number): boolean => shorten(text, most).gone === 0;
 
 /** A Part of a sentence of the daemon's: its own words, or words of others between “ and ”. */
 export interface Part {
@@ -78,12 +100,18 @@ export interface Part {
   foreign: boolean;
 }
 
+const mostParts = 40; // no sentence of the daemon's quotes so often: what follows is foreign
+
 /** phrase takes a sentence apart. The daemon sees to it that nobody's words close the quotation
  * marks they stand in; a mark that is never closed makes all that follows foreign. */
 export function phrase(line: string): Part[] {
   const out: Part[] = [];
   let at = 0;
   while (at < line.length) {
+    if (out.length >= mostParts) {
+      out.push({ text: line.slice(at), foreign: true });
+      break;
+    }
     const open = line.indexOf('“', at);
     if (open < 0) {
       out.push({ text: line.slice(at), foreign: false });

@@ -107,13 +107,9 @@ const key = (n: GraphNode): string => {
 const turnOf = (n: GraphNode): number => Math.max(0, Number(n.turn) || 0);
 const countOf = (n: GraphNode): number => Math.max(1, Number(n.count) || 1);
 const sum = (nodes: GraphNode[]): number => nodes.reduce((a, n) => a + countOf(n), 0);
-/** short cuts before it names what hides, because a name can be a megabyte. */
 const short = (text: string, most: number): string => {
-  for (let n = most; ; n = Math.floor(n / 2)) {
-    const cut = shorten(text, n);
-    const seen = visible(cut.gone > 0 ? `${cut.head}…${cut.tail}` : text);
-    if (seen.length <= most * 2 || n < 8) return seen;
-  }
+  const { head, gone, tail } = shorten(text, most);
+  return visible(gone > 0 ? `${head}…${tail}` : text);
 };
 const things = (n: number, one: string, more = `${one}s`): string => `${n.toLocaleString('en')} ${n === 1 ? one : more}`;
 

@@ -9,12 +9,10 @@ export function escape(text: string): string {
   return visible(text).replace(/[&<>"'`]/g, (c) => `&#${c.charCodeAt(0)};`);
 }
 
-/** clip cuts before it names what hides, because a text can be a megabyte, and then to the width. */
+/** clip cuts a text to a width in characters. */
 const clip = (text: string, most: number): string => {
-  const first = shorten(text, most * 2);
-  const seen = visible(first.head + (first.gone > 0 ? '…' : '') + first.tail);
-  const cut = shorten(seen, most - 1);
-  return cut.gone > 0 ? `${cut.head}…${cut.tail}` : cut.head;
+  const { head, gone, tail } = shorten(text, most - 1);
+  return visible(gone > 0 ? `${head}…${tail}` : head);
 };
 const n = (x: number): string => String(Math.round(x * 10) / 10);
 
