@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/setup/config"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -71,6 +72,58 @@ func TestThePagesOfTheConsole(t *testing.T) {
 	c.agent.Store(true)
 	if status := c.ask(t, "SaveRules", string(body), &got); status != http.StatusForbidden {
 		t.Errorf("an agent's process: %d", status)
+	}
+}
+
+// TestALargePolicyIsSaved: a policy of the largest size passes, however much longer it is as JSON, and
+// one that is larger is answered with the size that it may have.
+func TestALargePolicyIsSaved(t *testing.T) {
+	t.Parallel()
+	c := startConsole(t)
+	const begin = "version: 1\nprofile: strict\n# "
+	text := begin + strings.Repeat(`"`, config.MaxPolicyBytes-len(begin))
+	body := func(text string) string {
+		data, err := json.Marshal(map[string]string{"text": text})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	var saved wire.SaveRulesResponse
+	if status := c.ask(t, "SaveRules", body(text), &saved); status != http.StatusOK || saved.GetRefused() != "" {
+		t.Fatalf("%d: %s", status, saved.GetRefused())
+	}
+	if on, err := os.ReadFile(c.d.opts.Paths.Policy); err != nil || string(on) != text {
+		t.Errorf("%d bytes were written: %v", len(on), err)
+	}
+	var checked wire.CheckRulesResponse
+	if status := c.ask(t, "CheckRules", body(text), &checked); status != http.StatusOK || checked.GetErrors() != 0 {
+		t.Errorf("%d: %v", status, &checked)
+	}
+	if status, said := c.post(t, "/floodmark.v1.ConsoleService/SaveRules", c.token, body(text+"x")); status != http.StatusBadRequest || !strings.Contains(said, "at most 1048576 bytes") {
+		t.Errorf("one byte more: %d %s", status, said)
+	}
+}
+
+// TestEverySaveIsRecorded: what an owner does is in the journal, however many of its kind were recorded
+// a moment ago.
+func TestEverySaveIsRecorded(t *testing.T) {
+	t.Parallel()
+	c := startConsole(t)
+	for range incidentsAtOnce {
+		c.d.notes.add("", "policy-saved", "earlier", now())
+	}
+	text := "version: 1\nprofile: strict\n"
+	body, err := json.Marshal(map[string]string{"text": text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got wire.SaveRulesResponse
+	if status := c.ask(t, "SaveRules", string(body), &got); status != http.StatusOK || got.GetRefused() != "" {
+		t.Fatalf("%d: %s", status, got.GetRefused())
+	}
+	if said := c.incidents(t); !strings.Contains(said, "policy-saved") || !strings.Contains(said, floodmark.DigestOf(text).Short()) {
+		t.Errorf("the journal says %q", said)
 	}
 }
 

@@ -285,6 +285,17 @@ func (d *Daemon) note(ctx context.Context, s journal.Session, seen floodmark.Inc
 	if !d.notes.add(s.Tenant, seen.Kind, seen.Text, d.opts.Now()) && seen.Kind != contain.NotUsed {
 		return nil // frequent: counted, and recorded now and then
 	}
+	return d.writeDown(ctx, s, seen)
+}
+
+// ofOwner counts and records what an owner does. Owners act on what is recorded, so no record is left out.
+func (d *Daemon) ofOwner(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error {
+	d.notes.add(s.Tenant, seen.Kind, seen.Text, d.opts.Now())
+	return d.writeDown(ctx, s, seen)
+}
+
+// writeDown records an incident, however frequent its kind is.
+func (d *Daemon) writeDown(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error {
 	d.opts.Log.Warn("incident", "kind", seen.Kind, "text", seen.Text)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), incidentTime)
 	defer cancel()

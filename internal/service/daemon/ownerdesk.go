@@ -30,7 +30,7 @@ func (d *Daemon) ownerDesk() *owner.Desk {
 		Version: d.opts.Version, Engine: d.store.engine, Place: d.store.place, Mode: mode, Started: d.started,
 		Rules: d.rulesFor, Reload: d.reloadFor, Protecting: d.live.Protecting, Signed: d.signing(),
 		Notes: d.noted, Nodes: func() string { return d.nodes.difference().Note }, Now: d.opts.Now,
-		Elsewhere: d.elsewhere, Incident: d.note, MayAnswer: d.mayAnswer(), Laptops: d.laptopsDesk(), Mirror: d.machines, Fleet: d.joined, Teams: d.teams, Kept: d.boxes.Undo(), Lasting: lasting.Sessions(d.opts.Paths, d.opts.Now),
+		Elsewhere: d.elsewhere, Incident: d.ofOwner, MayAnswer: d.mayAnswer(), Laptops: d.laptopsDesk(), Mirror: d.machines, Fleet: d.joined, Teams: d.teams, Kept: d.boxes.Undo(), Lasting: lasting.Sessions(d.opts.Paths, d.opts.Now),
 	}).Cleaning(d.teams != nil)
 }
 
@@ -84,7 +84,7 @@ func (d *Daemon) consoleDesk(c *console.Console) consoleDesk {
 		File: d.opts.Paths.Policy, Versions: d.opts.Paths.Versions, Journal: d.store, Shipped: d.reader.Shipped,
 		Rules: d.rulesFor, Reload: d.reloadFor, Fleet: d.joined.Line, Now: d.opts.Now,
 		Note: func(ctx context.Context, tenant string, seen floodmark.IncidentSeen) error {
-			return d.note(ctx, journal.Session{Tenant: tenant, ID: monitor.Incidents}, seen)
+			return d.ofOwner(ctx, journal.Session{Tenant: tenant, ID: monitor.Incidents}, seen)
 		},
 	})}
 }

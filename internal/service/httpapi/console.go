@@ -29,9 +29,14 @@ type Opener interface {
 func NewConsoleHandler(c Console, o Options) http.Handler {
 	_, next := wire.NewConsoleServiceHandler(consoleService{c}, codecs(),
 		connect.WithInterceptors(checked{o}), connect.WithRecover(recovered))
-	service := wire.File_floodmark_v1_console_proto.Services().ByName("ConsoleService")
+	methods := methodsOf(wire.File_floodmark_v1_console_proto.Services().ByName("ConsoleService"), MaxOwnerBytes)
+	for _, path := range []string{wire.ConsoleServiceCheckRulesProcedure, wire.ConsoleServiceSaveRulesProcedure, wire.ConsoleServiceTryRulesProcedure} {
+		large := methods[path]
+		large.limit = MaxRulesBytes
+		methods[path] = large
+	}
 	return &guard{
-		next: next, methods: methodsOf(service, MaxOwnerBytes), opts: o,
+		next: next, methods: methods, opts: o,
 		budget: hookframe.NewBudget(hookframe.MaxInFlight), errors: connect.NewErrorWriter(codecs()),
 	}
 }

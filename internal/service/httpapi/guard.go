@@ -53,6 +53,9 @@ const (
 	// MaxBundleBytes bounds a request with signed rules. A bundle is at most half of it, and a
 	// third larger when encoded as text.
 	MaxBundleBytes = 1 << 20
+	// MaxRulesBytes bounds a request with the text of a policy, which has at most 1 MiB. As JSON it
+	// is twice as long if every character is a quotation mark, a tab or the end of a line.
+	MaxRulesBytes = 2<<20 + MaxOwnerBytes
 	// frameBytes is gRPC's prefix of a message.
 	frameBytes = 5
 )
