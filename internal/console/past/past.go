@@ -5,7 +5,7 @@ package past
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"iter"
 	"time"
 
@@ -20,6 +20,9 @@ const (
 	MaxFacts = 200_000
 	MaxBytes = 64 << 20
 )
+
+// ErrTooLong says that a session is larger than the limits.
+var ErrTooLong = errors.New("the session is too long to be shown here: «floodmark journal export SESSION» writes it to a file")
 
 // A Session is one recorded session.
 type Session struct {
@@ -59,7 +62,7 @@ func Since(ctx context.Context, j journal.Journal, tenant string, since time.Tim
 	}
 }
 
-// Read returns one session.
+// Read returns one session. It returns [ErrTooLong] for one that is larger than the limits.
 func Read(ctx context.Context, j journal.Journal, of journal.Session) (Session, error) {
 	s := Session{Session: tally.Session{Name: string(of.ID)}}
 	start, err := j.Begin(ctx, of)
@@ -78,7 +81,7 @@ func Read(ctx context.Context, j journal.Journal, of journal.Session) (Session, 
 		}
 		var f floodmark.Fact
 		if bytes += len(e.Body); bytes > MaxBytes || len(s.Facts) >= MaxFacts {
-			err = fmt.Errorf("session %s is too long for this report; export it instead", of.ID)
+			err = ErrTooLong
 		} else {
 			f, err = e.Fact()
 		}

@@ -7,6 +7,7 @@ package rulesdesk
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -60,8 +61,12 @@ func (d *Desk) Rules(_ context.Context, who httpapi.Identity, r *wire.RulesReque
 	if r.GetSchema() {
 		out.Schema = string(policyfile.Schema())
 	}
-	if locked := d.locked(who); locked != "" && (who.Tenant != "" || held.Bundle != "") {
-		out.Files = []*wire.RulesFile{{Path: "the rules in force", Locked: locked, Problems: problems(hidden(held.Problems))}}
+	if who.Tenant != "" || held.Bundle != "" {
+		found := held.Problems
+		if who.Tenant != "" {
+			found = hidden(found)
+		}
+		out.Files = []*wire.RulesFile{{Path: "the rules in force", Locked: d.locked(who), Problems: problems(found)}}
 		return out, nil
 	}
 	file, err := d.file(who)
@@ -97,7 +102,7 @@ func (d *Desk) file(who httpapi.Identity) (*wire.RulesFile, error) {
 		return out, nil
 	}
 	out.Text, out.Digest = strings.ToValidUTF8(string(text), "\uFFFD"), digest(text)
-	found, err := d.check(string(text))
+	found, err := d.check(who, string(text))
 	out.Problems = problems(found)
 	return out, err
 }
@@ -126,11 +131,11 @@ func (d *Desk) locked(who httpapi.Identity) string {
 }
 
 // CheckRules implements [httpapi.RulesPage].
-func (d *Desk) CheckRules(_ context.Context, _ httpapi.Identity, r *wire.CheckRulesRequest) (*wire.CheckRulesResponse, error) {
+func (d *Desk) CheckRules(_ context.Context, who httpapi.Identity, r *wire.CheckRulesRequest) (*wire.CheckRulesResponse, error) {
 	if err := bounded(r.GetText()); err != nil {
 		return nil, err
 	}
-	found, err := d.check(r.GetText())
+	found, err := d.check(who, r.GetText())
 	if err != nil {
 		return nil, err
 	}
@@ -138,12 +143,12 @@ func (d *Desk) CheckRules(_ context.Context, _ httpapi.Identity, r *wire.CheckRu
 }
 
 // check finds what is wrong in a text, as «floodmark policy check» does.
-func (d *Desk) check(text string) (floodmark.Problems, error) {
+func (d *Desk) check(who httpapi.Identity, text string) (floodmark.Problems, error) {
 	shipped, err := d.opts.Shipped()
 	if err != nil {
 		return nil, err
 	}
-	_, found := policycheck.Check(shipped, policy.Layer{Name: d.opts.File, Data: []byte(text)})
+	_, found := policycheck.Check(shipped, policy.Layer{Name: d.name(who), Data: []byte(text)})
 	return found, nil
 }
 
@@ -165,14 +170,21 @@ func problems(found floodmark.Problems) []*wire.Problem {
 	return list
 }
 
-// hidden returns problems without the folders of their files, for other tenants than the operator.
+// hidden returns problems for another tenant than the operator: they quote the operator's policy.
 func hidden(found floodmark.Problems) floodmark.Problems {
 	var list floodmark.Problems
 	for _, p := range found {
-		p.File = ""
-		list = append(list, p)
+		list = append(list, floodmark.Problem{Severity: p.Severity, Code: p.Code, Text: "the operator of this monitor has to mend this"})
 	}
 	return list
+}
+
+// name returns the name of the policy that a caller may see: only the operator is told the folder.
+func (d *Desk) name(who httpapi.Identity) string {
+	if who.Tenant != "" {
+		return filepath.Base(d.opts.File)
+	}
+	return d.opts.File
 }
 
 func errorsIn(found floodmark.Problems) (n int32) {

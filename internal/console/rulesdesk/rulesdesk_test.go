@@ -123,7 +123,7 @@ func TestTryEndsInTime(t *testing.T) {
 	for i := range 3 {
 		r.poisoned(floodmark.SessionID(fmt.Sprint("s", i)))
 	}
-	r.step = time.Minute
+	r.step = 90 * time.Second
 	var all []*wire.TryRulesResponse
 	err := r.TryRules(t.Context(), me(), &wire.TryRulesRequest{Text: looser}, func(m *wire.TryRulesResponse) error { all = append(all, m); return nil })
 	if err != nil || len(all) != 2 || all[0].GetDone() || all[0].GetTrial().GetSessions() != 1 || len(all[0].GetTrial().GetDifferences()) != 0 {
@@ -145,6 +145,34 @@ func TestTryCanBeCancelled(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	r.try(looser)
+}
+
+// TestASlowPageKeepsNoneOut: while one page does not read what its trial sends, others try.
+func TestASlowPageKeepsNoneOut(t *testing.T) {
+	r := newRoom(t)
+	r.poisoned("a")
+	r.poisoned("b")
+	r.step = time.Second // each session is told
+	sends, read := make(chan struct{}, 9), make(chan struct{})
+	slow := make(chan error)
+	go func() {
+		slow <- r.TryRules(t.Context(), me(), &wire.TryRulesRequest{Text: looser}, func(*wire.TryRulesResponse) error {
+			sends <- struct{}{}
+			<-read
+			return nil
+		})
+	}()
+	<-sends
+	r.try(looser)
+	close(read)
+	if err := <-slow; err != nil {
+		t.Error(err)
+	}
+	gone := errors.New("the page is gone")
+	err := r.TryRules(t.Context(), me(), &wire.TryRulesRequest{Text: looser}, func(*wire.TryRulesResponse) error { return gone })
+	if !errors.Is(err, gone) {
+		t.Errorf("%v", err)
+	}
 }
 
 // TestCheckIsPolicyCheck holds the problems to those of «floodmark policy check».
@@ -236,6 +264,79 @@ func TestSaveFirst(t *testing.T) {
 	r.strange = nil
 	if got := r.save(looser, ""); got.GetRefused() != "" || r.read() != looser {
 		t.Errorf("%v", got)
+	}
+}
+
+// TestNothingIsSavedUnrecorded: what cannot be recorded is not saved, and what was recorded and then
+// not saved is recorded, too.
+func TestNothingIsSavedUnrecorded(t *testing.T) {
+	r := newRoom(t)
+	ask := &wire.SaveRulesRequest{Text: looser, Read: r.page().GetFiles()[0].GetDigest()}
+	r.deaf = errors.New("the journal is full")
+	if _, err := r.SaveRules(t.Context(), me(), ask); !errors.Is(err, r.deaf) || r.read() != first || len(r.page().GetVersions()) != 0 {
+		t.Errorf("%v: %q, %d versions", err, r.read(), len(r.page().GetVersions()))
+	}
+	r.deaf = nil
+	if err := os.WriteFile(filepath.Join(filepath.Dir(r.file), "versions"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.SaveRules(t.Context(), me(), ask); err == nil || r.read() != first {
+		t.Errorf("%v: %q was saved without keeping the old text", err, r.read())
+	}
+	if n := len(r.notes); n != 2 || r.notes[0].Kind != "policy-saved" || r.notes[1].Kind != "policy-not-saved" {
+		t.Errorf("%v", r.notes)
+	}
+}
+
+// TestTakenBackUnlessChanged: a text that the rules refuse is taken back, unless another process has
+// written the file since.
+func TestTakenBackUnlessChanged(t *testing.T) {
+	r := newRoom(t)
+	r.strange = errors.New("no")
+	r.before = func() { r.write(first + "# theirs\n") }
+	got := r.save(looser, r.page().GetFiles()[0].GetDigest())
+	if !strings.Contains(got.GetRefused(), "could not be written back") || r.read() != first+"# theirs\n" {
+		t.Errorf("%q: %q", got.GetRefused(), r.read())
+	}
+}
+
+// TestTenantsSeeNoPolicyOfOthers: a tenant that is judged by the operator's policy sees neither its
+// text, nor quotations of it, nor where it is.
+func TestTenantsSeeNoPolicyOfOthers(t *testing.T) {
+	r := newRoom(t)
+	r.write(first + "# CANARY\n")
+	r.reload(t.Context(), "")
+	r.held.Warnings = floodmark.Problems{{File: r.file, Severity: floodmark.Warning, Code: "x", Text: "CANARY", Hint: "CANARY"}}
+	who := me()
+	who.Tenant = "firm"
+	r.poisonedOf("firm", "s")
+	all := ""
+	for _, say := range []func() (fmt.Stringer, error){
+		func() (fmt.Stringer, error) { return r.Rules(t.Context(), who, &wire.RulesRequest{}) },
+		func() (fmt.Stringer, error) { return r.StoryOf(t.Context(), who, &wire.StoryOfRequest{Of: "s"}) },
+		func() (fmt.Stringer, error) {
+			return r.CheckRules(t.Context(), who, &wire.CheckRulesRequest{Text: wrong})
+		},
+		func() (fmt.Stringer, error) {
+			var last *wire.TryRulesResponse
+			err := r.TryRules(t.Context(), who, &wire.TryRulesRequest{Text: looser}, func(m *wire.TryRulesResponse) error { last = m; return nil })
+			return last, err
+		},
+		func() (fmt.Stringer, error) {
+			var last *wire.TryRulesResponse
+			err := r.TryRules(t.Context(), who, &wire.TryRulesRequest{Text: wrong}, func(m *wire.TryRulesResponse) error { last = m; return nil })
+			return last, err
+		},
+	} {
+		got, err := say()
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		all += got.String() + "\n"
+	}
+	if strings.Contains(all, "CANARY") || strings.Contains(all, filepath.Dir(r.file)) || !strings.Contains(all, "-- story --") {
+		t.Errorf("a tenant reads %s", all)
 	}
 }
 

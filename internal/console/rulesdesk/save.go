@@ -70,12 +70,12 @@ func (d *Desk) mayWrite(ctx context.Context, who httpapi.Identity) error {
 }
 
 // save replaces the policy by a text without errors, if the file still has the digest that the
-// caller read, and puts it in force. Before, it keeps the old version and records who saves.
+// caller read, and puts it in force.
 func (d *Desk) save(ctx context.Context, who httpapi.Identity, kind, text, read string) (got saved, err error) {
 	if err := errors.Join(d.mayWrite(ctx, who), bounded(text)); err != nil {
 		return got, err
 	}
-	if got.problems, err = d.check(text); err != nil {
+	if got.problems, err = d.check(who, text); err != nil {
 		return got, err
 	}
 	d.saving.Lock()
@@ -85,30 +85,18 @@ func (d *Desk) save(ctx context.Context, who httpapi.Identity, kind, text, read 
 		got.file, err = d.file(who)
 		return got, err
 	}
-	said := fmt.Sprintf("digest %s of the text, by %s (%s)", floodmark.DigestOf(text).Short(), floodmark.OneLine(who.Name, maxName), who.Channel)
 	at, err := target(d.opts.File)
 	if err != nil {
 		return got, err
 	}
-	var was []byte
-	err = wholefile.Change(ctx, at, "the policy", lockTime, func() ([]byte, error) {
-		if was, err = config.ReadPolicy(at); err != nil {
-			return nil, err
-		}
-		if digest(was) != read {
-			return nil, errChanged
-		}
-		if err := d.keep(version{At: d.opts.Now().UTC(), By: who.Name, Text: string(was)}, was != nil); err != nil {
-			return nil, err
-		}
-		return []byte(text), d.opts.Note(ctx, who.Tenant, floodmark.IncidentSeen{Kind: kind, Text: said})
-	})
+	c := change{desk: d, who: who, kind: kind, at: at, text: text}
+	err = c.write(ctx, read)
 	if errors.Is(err, errChanged) {
 		got.refused = changed
 	} else if err != nil {
 		return got, err
 	} else {
-		d.load(ctx, who, at, was, &got)
+		c.load(ctx, &got)
 	}
 	got.file, err = d.file(who)
 	return got, err
@@ -120,24 +108,88 @@ var errChanged = errors.New(changed)
 // maxName bounds the name of a person in a record.
 const maxName = 200
 
+// A change is a policy being replaced.
+type change struct {
+	desk *Desk
+	who  httpapi.Identity
+	kind string // of the record
+	at   string // the file
+	text string
+	was  []byte // the old text; nil if there was no file
+}
+
+// write records who saves, keeps the old version and replaces the file, if that still has the digest
+// that the caller read. What is recorded and not done is recorded, too.
+func (c *change) write(ctx context.Context, read string) error {
+	recorded := false
+	err := wholefile.Change(ctx, c.at, "the policy", lockTime, func() (_ []byte, err error) {
+		if c.was, err = config.ReadPolicy(c.at); err != nil {
+			return nil, err
+		}
+		if digest(c.was) != read {
+			return nil, errChanged
+		}
+		if err := c.record(ctx, c.kind); err != nil {
+			return nil, err
+		}
+		recorded = true
+		old := version{At: c.desk.opts.Now().UTC(), By: c.who.Name, Text: string(c.was)}
+		return []byte(c.text), c.desk.keep(old, c.was != nil)
+	})
+	if err != nil && recorded {
+		err = errors.Join(err, c.record(ctx, "policy-not-saved"))
+	}
+	return err
+}
+
+func (c *change) record(ctx context.Context, kind string) error {
+	said := fmt.Sprintf("digest %s of the text, by %s (%s)", floodmark.DigestOf(c.text).Short(), floodmark.OneLine(c.who.Name, maxName), c.who.Channel)
+	return c.desk.opts.Note(ctx, c.who.Tenant, floodmark.IncidentSeen{Kind: kind, Text: said})
+}
+
 // load puts the new file in force. If the rules refuse it after all, the old text is written back,
 // so that the file does not differ from what is in force.
-func (d *Desk) load(ctx context.Context, who httpapi.Identity, at string, was []byte, got *saved) {
-	now := d.opts.Reload(ctx, who.Tenant)
+func (c *change) load(ctx context.Context, got *saved) {
+	now := c.desk.opts.Reload(ctx, c.who.Tenant)
 	got.loaded = !now.Refused
 	if !now.Refused {
 		return
 	}
 	got.refused, got.problems = "the rules cannot be used; the old ones stay", now.Problems
-	back := func() error { return wholefile.Replace(at, was, 0o600) }
-	if was == nil {
-		back = func() error { return os.Remove(at) }
-	}
-	if err := back(); err != nil {
+	if err := c.takeBack(ctx); err != nil {
 		got.refused += ", but the file could not be written back: " + err.Error()
 		return
 	}
-	d.opts.Reload(ctx, who.Tenant)
+	c.desk.opts.Reload(ctx, c.who.Tenant)
+}
+
+// takeBack gives the file its old text again, unless another process has changed it since. It does not
+// wait for the record: the old rules are in force already.
+func (c *change) takeBack(ctx context.Context) (err error) {
+	ctx = context.WithoutCancel(ctx)
+	wait, cancel := context.WithTimeout(ctx, lockTime)
+	defer cancel()
+	free, err := wholefile.Lock(wait, c.at+".lock")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, free()) }()
+	now, err := config.ReadPolicy(c.at)
+	if err != nil {
+		return err
+	}
+	if digest(now) != digest([]byte(c.text)) {
+		return errChanged
+	}
+	if c.was == nil {
+		err = os.Remove(c.at)
+	} else {
+		err = wholefile.Replace(c.at, c.was, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	return c.record(ctx, "policy-not-saved")
 }
 
 // target returns the file that a path means. A link is followed, because owners keep their policy

@@ -2,6 +2,7 @@ package rulesdesk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -21,6 +22,9 @@ func (d *Desk) StoryOf(ctx context.Context, who httpapi.Identity, r *wire.StoryO
 		return nil, fmt.Errorf("%w: write SESSION, or SESSION#7 for what happened until one decision", httpapi.ErrInvalid)
 	}
 	s, err := past.Read(ctx, d.opts.Journal, journal.Session{Tenant: who.Tenant, ID: floodmark.SessionID(name)})
+	if errors.Is(err, past.ErrTooLong) {
+		return nil, fmt.Errorf("%w: %w", httpapi.ErrInvalid, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -38,10 +42,17 @@ func (d *Desk) StoryOf(ctx context.Context, who httpapi.Identity, r *wire.StoryO
 	if err != nil {
 		return nil, err
 	}
-	got := recorded.Tell(name, facts, string(d.opts.Rules(who.Tenant).Text), shipped)
+	text := ""
+	if who.Tenant == "" { // other tenants do not see the operator's policy
+		text = string(d.opts.Rules("").Text)
+	}
+	got := recorded.Tell(name, facts, text, shipped)
 	out := &wire.StoryOfResponse{Name: fileName(name), Text: strings.ToValidUTF8(got.Text, "\uFFFD"), Plays: got.Plays}
 	for _, n := range got.Notes {
 		out.Notes = append(out.Notes, foreign(n))
+	}
+	if who.Tenant != "" {
+		out.Notes = append(out.Notes, "the rules of your sessions are not in the story; it uses the shipped profile")
 	}
 	if s.Erased != nil {
 		out.Notes = append(out.Notes, "the beginning of the session was erased")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -56,21 +57,46 @@ func (d *Desk) TryRules(ctx context.Context, who httpapi.Identity, r *wire.TryRu
 	if wrong.Failed() {
 		return send(&wire.TryRulesResponse{Done: true, Problems: problems(wrong)})
 	}
-	select {
-	case d.trying <- struct{}{}:
-		defer func() { <-d.trying }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 	t := &trial{
-		desk: d, send: send, began: d.opts.Now(), sum: rejudge.Sum{Keep: keptDifferences},
+		desk: d, sum: rejudge.Sum{Keep: keptDifferences},
 		by: replay.Retrial{Now: now, Then: then, Since: d.opts.Now().Add(-time.Duration(days) * 24 * time.Hour)},
 	}
-	t.told = t.began
-	if err := t.run(ctx, who.Tenant); err != nil {
+	if err := t.alone(ctx, who.Tenant, send); err != nil {
 		return err
 	}
 	return send(&wire.TryRulesResponse{Done: true, Trial: t.result(limit)})
+}
+
+// alone runs a trial while no other one runs. The trial waits for no page: what one that reads slowly
+// misses, the next figures tell.
+func (t *trial) alone(ctx context.Context, tenant string, send func(*wire.TryRulesResponse) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	select {
+	case t.desk.trying <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	t.far = make(chan *wire.RulesTrial, 1)
+	var sending sync.WaitGroup
+	var failed error
+	sending.Go(func() {
+		for far := range t.far {
+			if failed == nil {
+				failed = send(&wire.TryRulesResponse{Trial: far})
+			}
+			if failed != nil {
+				cancel()
+			}
+		}
+	})
+	t.began = t.desk.opts.Now()
+	t.told = t.began
+	err := t.run(ctx, tenant)
+	<-t.desk.trying
+	close(t.far)
+	sending.Wait()
+	return errors.Join(failed, err)
 }
 
 // both returns the rules of a text and the rules that sessions were recorded under, both made with
@@ -80,7 +106,7 @@ func (d *Desk) both(who httpapi.Identity, text string) (now kernel.Rules, then *
 	if err != nil {
 		return now, nil, nil, err
 	}
-	if now, wrong = rejudge.Rules(d.opts.File, []byte(text), shipped); wrong.Failed() {
+	if now, wrong = rejudge.Rules(d.name(who), []byte(text), shipped); wrong.Failed() {
 		return now, nil, wrong, nil
 	}
 	held := d.opts.Rules(who.Tenant)
@@ -104,7 +130,7 @@ func (d *Desk) both(who httpapi.Identity, text string) (now kernel.Rules, then *
 // A trial is one policy being tried.
 type trial struct {
 	desk        *Desk
-	send        func(*wire.TryRulesResponse) error
+	far         chan *wire.RulesTrial // how far it is
 	by          replay.Retrial
 	sum         rejudge.Sum
 	began, told time.Time
@@ -135,8 +161,9 @@ func (t *trial) run(ctx context.Context, tenant string) error {
 			continue
 		}
 		t.told = now
-		if err := t.send(&wire.TryRulesResponse{Trial: t.figures()}); err != nil {
-			return errors.Join(err, ctx.Err())
+		select {
+		case t.far <- t.figures():
+		default:
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ package sessiondesk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -42,6 +43,9 @@ func (d *Desk) SessionGraph(ctx context.Context, who httpapi.Identity, r *wire.S
 		return nil, fmt.Errorf("%w: name a session", httpapi.ErrInvalid)
 	}
 	s, err := past.Read(ctx, d.Journal, journal.Session{Tenant: who.Tenant, ID: id})
+	if errors.Is(err, past.ErrTooLong) {
+		return nil, fmt.Errorf("%w: %w", httpapi.ErrInvalid, err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -355,15 +355,15 @@ func (d *Desk) standing() []string {
 	return list
 }
 
-// policy describes the rules in force. Only the operator sees the paths of files.
+// policy describes the rules in force. Only the operator sees the paths of files, and what is wrong in them.
 func (d *Desk) policy(who httpapi.Identity, r Rules) *wire.PolicyStatus {
 	p := &wire.PolicyStatus{Digest: r.Policy.Hash().String(), Loaded: timestamppb.New(r.Loaded), Profile: r.Policy.Profile(), DryRun: !r.Policy.Settings("").Enforce, Bundle: r.Bundle}
 	if r.File != "" && who.Tenant == "" {
 		p.Files = []string{r.File}
 	}
 	for _, one := range r.Problems {
-		if who.Tenant != "" && one.File != "" {
-			one.File = filepath.Base(one.File)
+		if who.Tenant != "" { // a problem quotes the operator's policy
+			one = floodmark.Problem{File: strings.TrimPrefix(filepath.Base(one.File), "."), Severity: one.Severity, Code: one.Code, Text: "the operator of this monitor has to mend this"}
 		}
 		p.Problems = append(p.Problems, wire.FromProblem(one))
 	}

@@ -210,7 +210,7 @@ func TestTenantsDoNotHearWhereThingsLie(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, said := range []string{status.String(), loaded.String()} {
-			if strings.Contains(said, "/srv/firm") != told || !strings.Contains(said, "policy.yaml") {
+			if strings.Contains(said, "/srv/firm") != told || strings.Contains(said, "no such key") != told || !strings.Contains(said, "policy.yaml") {
 				t.Errorf("%q hears %s", tenant, said)
 			}
 		}

@@ -42,17 +42,17 @@ type Story struct {
 func Tell(session string, facts []replay.Recorded, policy string, shipped *catalog.Catalog) Story {
 	w := &writer{taken: taken(facts), ids: map[floodmark.CallID]string{}, nodes: map[floodmark.NodeID]string{}}
 	for _, f := range facts {
-		if len(w.lines) >= maxLines {
-			w.note("only the first %d lines are written", maxLines)
-			break
-		}
 		w.take(f.Fact)
+		if len(w.lines) > 2*maxLines {
+			w.shorten()
+		}
 	}
+	w.shorten()
 	ar := &txtar.Archive{Comment: []byte(title(session))}
 	if policy != "" && w.holds(policy) {
 		ar.Files = append(ar.Files, txtar.File{Name: "policy", Data: []byte(strings.TrimRight(policy, "\n") + "\n")})
 	}
-	ar.Files = append(ar.Files, txtar.File{Name: "story", Data: []byte(strings.Join(w.lines, "\n") + "\n")})
+	ar.Files = append(ar.Files, txtar.File{Name: "story", Data: []byte(w.text())})
 	out := Story{Text: string(txtar.Format(ar))}
 	out.Text, out.Plays = w.play(out.Text, shipped)
 	out.Notes = w.notes
@@ -85,17 +85,59 @@ func taken(facts []replay.Recorded) map[floodmark.NodeID][]string {
 
 // A writer writes the lines of a story.
 type writer struct {
-	lines []string
+	lines []line
+	begin int // how many lines begin the session
 	notes []string
 	taken map[floodmark.NodeID][]string
 	ids   map[floodmark.CallID]string
 	nodes map[floodmark.NodeID]string // the id of the call that announced a source
 	calls int
+	asked string // the id of the last call that was asked about
+}
+
+// A line is one line of a story.
+type line struct {
+	text string
+	call string // the id of the call that the line makes; empty: none
+	of   string // the id of the call that the line belongs to; empty: none
 }
 
 func (w *writer) line(format string, words ...any) {
-	w.lines = append(w.lines, fmt.Sprintf(format, words...))
+	w.lines = append(w.lines, line{text: fmt.Sprintf(format, words...)})
 }
+
+// lineOf writes a line that belongs to an earlier call.
+func (w *writer) lineOf(call, format string, words ...any) {
+	w.lines = append(w.lines, line{text: fmt.Sprintf(format, words...), of: call})
+}
+
+// shorten keeps the beginning of the session and the last lines, which lead to the decision that the
+// story is about. Lines that belong to a call which is left out are left out, too.
+func (w *writer) shorten() {
+	if len(w.lines) <= maxLines {
+		return
+	}
+	w.note("the session is longer than %d lines: only its beginning and its last lines are written, so the answers may differ", maxLines)
+	kept, made := slices.Clone(w.lines[:w.begin]), map[string]bool{}
+	for _, l := range w.lines[len(w.lines)-(maxLines-w.begin):] {
+		if l.of == "" || made[l.of] {
+			kept = append(kept, l)
+		}
+		made[l.call] = true
+	}
+	w.lines = kept
+}
+
+func (w *writer) text() string {
+	var b strings.Builder
+	for _, l := range w.lines {
+		b.WriteString(l.text + "\n")
+	}
+	return b.String()
+}
+
+// last returns the id of the last call.
+func (w *writer) last() string { return fmt.Sprint("c", w.calls) }
 
 func (w *writer) note(format string, words ...any) {
 	text := fmt.Sprintf(format, words...)
@@ -134,9 +176,9 @@ func (w *writer) take(f floodmark.Fact) {
 	case floodmark.TicketAnswered:
 		switch f.Verdict {
 		case floodmark.Allow:
-			w.line("approve")
+			w.lineOf(w.asked, "approve")
 		case floodmark.Restrict:
-			w.line("deny")
+			w.lineOf(w.asked, "deny")
 		default:
 		}
 	case floodmark.Endorsed, floodmark.Withdrawn:
@@ -164,7 +206,10 @@ func (w *writer) start(agent, project, home string) {
 			w.note("the %s folder is left out, because its name cannot stand in a story", p[0])
 		}
 	}
-	w.lines = append(w.lines, line)
+	w.line("%s", line)
+	if w.begin == 0 {
+		w.begin = len(w.lines)
+	}
 }
 
 // seen writes a message, or the result of a call.
@@ -199,10 +244,10 @@ func (w *writer) seen(f floodmark.ContentSeen) {
 func (w *writer) result(id string, n floodmark.NodeID) {
 	text := escaped(w.words("what it returned", n))
 	if i := strings.LastIndex(id, " "); i >= 0 {
-		w.line("result #%s %s %s", id[:i], id[i+1:], text)
+		w.lineOf(id[:i], "result #%s %s %s", id[:i], id[i+1:], text)
 		return
 	}
-	w.line("returns %s", text)
+	w.lineOf(w.last(), "returns %s", text)
 }
 
 // words returns words for content that was not kept, with the values that were taken from it.
@@ -224,14 +269,18 @@ func (w *writer) decided(f floodmark.ActionDecided) {
 	switch f.Action.Kind {
 	case floodmark.CallTool:
 		w.calls++
-		id := fmt.Sprint("c", w.calls)
+		id := w.last()
 		tool := f.Action.Tool.String()
 		if !bare.MatchString(tool) {
 			w.note("a call is left out, because the name of its tool cannot stand in a story")
 			return
 		}
 		w.ids[f.Action.Call] = id + " " + tool
-		w.line("call #%s %s %s -> %s", id, tool, w.arguments(f.Action.Arguments), story.Answer(f.Decision))
+		text := fmt.Sprintf("call #%s %s %s -> %s", id, tool, w.arguments(f.Action.Arguments), story.Answer(f.Decision))
+		w.lines = append(w.lines, line{text: text, call: id})
+		if f.Decision.Verdict == floodmark.Confirm {
+			w.asked = id
+		}
 	case floodmark.SendReply:
 		verb := "publish"
 		if f.Action.Audience == "" || f.Action.Audience == "owner" {

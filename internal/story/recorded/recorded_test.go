@@ -46,21 +46,35 @@ func TestForeignTextStaysInItsLine(t *testing.T) {
 	}
 }
 
-// TestLongSessionsEnd: a story has some hundred lines at most, and says so.
-func TestLongSessionsEnd(t *testing.T) {
+// TestLongSessionsKeepTheirEnd: a story has some hundred lines at most, and says so. They are the last
+// ones, because the story is about the last decision, and none of them belongs to a call that is left out.
+func TestLongSessionsKeepTheirEnd(t *testing.T) {
 	shipped, err := catalog.Shipped()
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := []floodmark.Fact{floodmark.SessionOpened{Agent: "openclaw"}}
+	list := []floodmark.Fact{floodmark.SessionOpened{Agent: "openclaw", Project: "/home/anna/shop"}}
+	call := func(id, command string) floodmark.ActionDecided {
+		return floodmark.ActionDecided{Action: floodmark.Action{
+			Kind: floodmark.CallTool, Call: floodmark.CallID(id), Tool: floodmark.ToolRef{Agent: "openclaw", Name: "exec"},
+			Arguments: []floodmark.Argument{{Path: "command", Shown: command}},
+		}}
+	}
+	list = append(list, call("early", "ls"), floodmark.ContentSeen{Source: floodmark.Source{Node: 7, Call: "early"}})
 	for i := range 1000 {
 		list = append(list, said(fmt.Sprint("message ", i)))
 	}
+	list = append(list, floodmark.ContentArrived{Node: 7}, call("late", "make install"))
 	got := recorded.Tell("s", facts(list...), "-- x --\n", shipped)
-	if n := strings.Count(got.Text, "\nowner "); n > 400 || n < 300 {
-		t.Errorf("%d lines", n)
+	for _, want := range []string{"\nagent openclaw\nstart project=/home/anna/shop\n", "\nowner message 999\n", "make install"} {
+		if !strings.Contains(got.Text, want) {
+			t.Errorf("%q is missing", want)
+		}
 	}
-	if notes := strings.Join(got.Notes, "\n"); !strings.Contains(notes, "only the first 400 lines") || !strings.Contains(notes, "the policy cannot stand") {
+	if n := strings.Count(got.Text, "\nowner "); n > 400 || n < 300 || strings.Contains(got.Text, "result #c1") {
+		t.Errorf("%d messages, or the result of a call that is left out", n)
+	}
+	if notes := strings.Join(got.Notes, "\n"); !strings.Contains(notes, "longer than 400 lines") || !strings.Contains(notes, "the policy cannot stand") || strings.Contains(notes, "cannot be played") {
 		t.Errorf("%q", notes)
 	}
 }
