@@ -62,8 +62,13 @@ const (
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	harden(w.Header())
 	caller, told := d.caller(r)
+	// What is not read of a request is read after its answer, and a client that sends nothing more would
+	// keep its connection. The services set a time of their own. A writer without deadlines is a test's.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
 	if told && !caller.Owner() {
-		d.Incident(r.Context(), caller.Kind, fmt.Sprintf("%.100q was tried at the console by %s: %s", r.URL.Path, caller.Line(), caller.Why))
+		if caller.PID != 0 || !gone(r) {
+			d.Incident(r.Context(), caller.Kind, fmt.Sprintf("%.100q was tried at the console by %s: %s", r.URL.Path, caller.Line(), caller.Why))
+		}
 		w.Header().Set("Connection", "close")
 		http.Error(w, "refused: "+caller.Why, http.StatusForbidden)
 		return
@@ -115,6 +120,16 @@ func (d *door) caller(r *http.Request) (_ peer.Caller, told bool) {
 		return peer.Caller{}, false
 	}
 	return d.Still(l.who), true
+}
+
+// gone reports whether a client has hung up. The system has no more process for its connection then,
+// which is no incident: browsers do that when a page is left.
+func gone(r *http.Request) bool {
+	if r.Context().Err() != nil {
+		return true
+	}
+	l, ok := r.Context().Value(lineKey{}).(*line)
+	return ok && hungUp(l.conn)
 }
 
 // lookUp finds the process at the other end. The last one that was the owner's is looked at first,
@@ -194,10 +209,11 @@ func harden(h http.Header) {
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types svelte-trusted-html floodmark-worker"
 
-// The limits of a login.
+// The limits of a request: the bytes of a login, and the time that a client may take to send what follows
+// the headers.
 const (
 	maxLoginBytes = 1 << 10
-	loginTime     = 5 * time.Second
+	bodyTime      = 5 * time.Second
 )
 
 // An admission is the answer to a login.
@@ -221,8 +237,6 @@ func (d *door) login(w http.ResponseWriter, r *http.Request, caller peer.Caller,
 		answer(w, http.StatusUnsupportedMediaType, refusal{"send application/json"})
 		return
 	}
-	// A writer without deadlines is a test's.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(loginTime))
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxLoginBytes))
 	var said struct {
 		Code string `json:"code"`

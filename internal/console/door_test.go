@@ -1,7 +1,10 @@
 package console
 
 import (
+	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -339,5 +342,34 @@ func TestHeaders(t *testing.T) {
 	}
 	if strings.Contains(policy, "unsafe") || strings.Contains(policy, "*") || strings.Contains(policy, "http") {
 		t.Errorf("the policy lets more in: %s", policy)
+	}
+}
+
+// A timed writer notes until when the request may be read.
+type timed struct {
+	*httptest.ResponseRecorder
+	until time.Time
+}
+
+// SetReadDeadline is for http.ResponseController.
+func (w *timed) SetReadDeadline(at time.Time) error {
+	w.until = at
+	return nil
+}
+
+// TestEveryRequestEnds: also one whose rest is never sent, whether it is answered or refused.
+func TestEveryRequestEnds(t *testing.T) {
+	h := newHouse(t)
+	for _, at := range []int{browser, shell} {
+		h.at = at
+		for _, path := range []string{pagePath, loginPath, "/nothing"} {
+			w := &timed{ResponseRecorder: httptest.NewRecorder()}
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1:4711"+path, strings.NewReader("{}"))
+			local, remote := net.TCPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:4711")), net.TCPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:5000"))
+			h.door.ServeHTTP(w, r.WithContext(withLine(r.Context(), addressed{ours: local, theirs: remote})))
+			if w.until.IsZero() {
+				t.Errorf("process %d, %s: %d, and its rest is waited for", at, path, w.Code)
+			}
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/floodmark/floodmark/internal/agents/peer"
 	"github.com/floodmark/floodmark/internal/service/httpapi"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -21,6 +22,12 @@ import (
 // A watched is an owner's desk whose streams last until their caller is gone, and whose questions
 // have a code.
 type watched struct{ httpapi.Owner }
+
+// Sessions lasts until its caller is gone.
+func (watched) Sessions(ctx context.Context, _ httpapi.Identity, r *wire.SessionsRequest) (*wire.SessionsResponse, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
 
 func (watched) Watch(ctx context.Context, _ httpapi.Identity, _ *wire.WatchRequest, send func(*wire.WatchResponse) error) error {
 	if err := send(&wire.WatchResponse{What: &wire.WatchResponse_Asked{Asked: &wire.Question{Ticket: "t-1", Code: "secret"}}}); err != nil {
@@ -98,6 +105,16 @@ func (s *served) open() (wire.OwnerServiceClient, *http.Client) {
 	return wire.NewOwnerServiceClient(web, base, connect.WithProtoJSON(), says), web
 }
 
+// open0 opens the console, and no page.
+func (s *served) open0() {
+	s.t.Helper()
+	a, err := s.OpenConsole(httpapi.AtTerminal(s.t.Context()), owner(httpapi.OwnerMay), &wire.OpenConsoleRequest{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.base, _, _ = strings.Cut(a.GetLink(), "/#open=")
+}
+
 // streaming adds a token to streams.
 type streaming string
 
@@ -148,6 +165,78 @@ func TestAStreamEndsWithItsToken(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// TestACallEndsWithItsToken: a call under way keeps neither a page that was logged out nor the monitor.
+func TestACallEndsWithItsToken(t *testing.T) {
+	for name, end := range map[string]func(*served) error{
+		"logged out":  (*served).CloseAll,
+		"the monitor": func(s *served) error { return s.end() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t)
+			began := make(chan struct{}, 1)
+			api := s.opts.API
+			s.opts.API = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				began <- struct{}{}
+				api.ServeHTTP(w, r)
+			})
+			page, _ := s.open()
+			ended := make(chan error, 1)
+			go func() {
+				_, err := page.Sessions(t.Context(), &wire.SessionsRequest{})
+				ended <- err
+			}()
+			<-began
+			if err := end(s); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-ended; connect.CodeOf(err) != connect.CodeUnauthenticated || !strings.Contains(err.Error(), "floodmark open") {
+				t.Errorf("the call ended with %v", err)
+			}
+			if name == "logged out" {
+				if err := s.end(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// TestHangingUpIsNoIncident: a page that is left has no process any more; a program that stays on and
+// cannot be told is recorded.
+func TestHangingUpIsNoIncident(t *testing.T) {
+	s := serve(t)
+	judge, leaver := s.opts.Judge, make(chan net.Conn, 1)
+	s.opts.Judge = func(ours, theirs netip.AddrPort, guess peer.Process) (peer.Caller, bool) {
+		select {
+		case c := <-leaver:
+			_ = c.Close()
+		default:
+		}
+		return judge(ours, theirs, guess)
+	}
+	s.at = 4711 // a process that has ended
+	s.open0()
+	at := strings.TrimPrefix(s.base, "http://")
+	for _, leaves := range []bool{true, false} {
+		conn, err := net.Dial("tcp", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if leaves {
+			leaver <- conn
+		}
+		fmt.Fprintf(conn, "POST /login HTTP/1.1\r\nHost: %s\r\nContent-Length: 2\r\n\r\n{}", at)
+		_, _ = io.ReadAll(conn) // until it was refused
+		_ = conn.Close()
+	}
+	if err := s.end(); err != nil {
+		t.Error(err)
+	}
+	if len(s.incidents) != 1 || !strings.HasPrefix(s.incidents[0], "unknown-peer: ") {
+		t.Errorf("%q", s.incidents)
 	}
 }
 

@@ -132,15 +132,12 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = g.errors.Write(w, r, refusal(who, r.URL.Path, m.needs))
 		return
 	}
-	ctx := r.Context()
+	ctx, stop := g.still(r.Context(), who, r.URL.Path, m)
+	defer stop()
 	if !m.stream {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, or(g.opts.MaxWait, DefaultMaxWait))
 		defer cancel()
-	} else {
-		var stop func()
-		ctx, stop = g.still(ctx, who, r.URL.Path, m.needs)
-		defer stop()
 	}
 	budget := g.budget
 	if g.shared && g.opts.Share != nil {

@@ -91,6 +91,9 @@ func (c checked) WrapUnary(next connect.UnaryFunc) connect.UnaryFunc {
 			return nil, connect.NewError(connect.CodeInvalidArgument, err)
 		}
 		resp, err := next(ctx, r)
+		if err != nil {
+			err = noLonger(ctx, err)
+		}
 		return resp, c.worded(r.Spec().Procedure, err)
 	}
 }

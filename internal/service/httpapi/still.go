@@ -34,18 +34,23 @@ func WithStill(r *http.Request, s Still) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), stillKey{}, s))
 }
 
-// still returns a context that ends once the caller's permission is gone or cannot be checked. The
-// caller of still must call stop, which waits for the check under way.
-func (g *guard) still(ctx context.Context, who Identity, path string, needs May) (_ context.Context, stop func()) {
+// still returns a context that ends once the caller's permission is gone or cannot be checked. During
+// a call that is no stream, it is checked only when the caller is known to be gone. The caller of still
+// must call stop, which waits for the check under way.
+func (g *guard) still(ctx context.Context, who Identity, path string, m method) (_ context.Context, stop func()) {
 	caller, ok := ctx.Value(stillKey{}).(Still)
-	if !ok {
-		return ctx, func() {} // a local socket, where every connection is authenticated
+	if !ok || !m.stream && caller.Gone == nil {
+		return ctx, func() {} // a local socket, where every connection is authenticated, or a short call
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	var looks sync.WaitGroup
 	looks.Go(func() {
-		tick := time.NewTicker(or(g.opts.Still, DefaultStill))
-		defer tick.Stop()
+		var ticks <-chan time.Time
+		if m.stream {
+			tick := time.NewTicker(or(g.opts.Still, DefaultStill))
+			defer tick.Stop()
+			ticks = tick.C
+		}
 		gone := caller.Gone
 		for {
 			select {
@@ -53,7 +58,7 @@ func (g *guard) still(ctx context.Context, who Identity, path string, needs May)
 				return
 			case <-gone:
 				gone = nil
-			case <-tick.C:
+			case <-ticks:
 			}
 			now, err := caller.Find()
 			if ctx.Err() != nil {
@@ -62,7 +67,7 @@ func (g *guard) still(ctx context.Context, who Identity, path string, needs May)
 			if err != nil && !errors.Is(err, ErrNoToken) {
 				g.opts.failed(path, err)
 			}
-			if why := unlike(who, now, err, path, needs); why != nil {
+			if why := unlike(who, now, err, path, m.needs); why != nil {
 				cancel(endedError{why})
 				return
 			}
