@@ -5,6 +5,7 @@ import (
 	"context"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -25,6 +26,7 @@ const (
 	lineTime     = 10 * time.Second
 	tooLongToSay = "there was no time to look for a line"
 	notOffered   = "no line is offered: something that this source was behind was stopped or contained, so read it first"
+	notAllRead   = "no line is offered: not all sessions could be read, and in one of them its source may have been stopped"
 )
 
 // A bill says what cost questions, and what would spare them.
@@ -34,6 +36,17 @@ type bill struct {
 	fold   *fold
 	until  time.Time // when no more lines are tried
 	judge  *spare.Judge
+	trials map[string]*spare.Trial // by line: each loads rules once
+}
+
+// An item is one thing that cost questions.
+type item struct {
+	name      string
+	questions []*tally.Question
+	sessions  []string // of the questions, each once
+	lines     []tally.Line
+	saved     []int // by line
+	withheld  bool  // there are lines that are not offered
 }
 
 // fill fills in the costs of an answer.
@@ -44,14 +57,14 @@ func (b *bill) fill(ctx context.Context, out *wire.DidResponse) (err error) {
 	if b.judge, err = b.rules(); err != nil {
 		return err
 	}
-	if out.Sources, err = b.costs(ctx, behind); err != nil {
+	sources := b.items(behind)
+	tools := b.items(func(q *tally.Question) []string { return []string{q.Fact.Action.Tool.String()} })
+	projects := b.items(func(q *tally.Question) []string { return []string{q.Project} })
+	if err := b.weigh(ctx, slices.Concat(sources, tools, projects)); err != nil {
 		return err
 	}
-	if out.Tools, err = b.costs(ctx, func(q *tally.Question) []string { return []string{q.Fact.Action.Tool.String()} }); err != nil {
-		return err
-	}
-	out.Projects, err = b.costs(ctx, func(q *tally.Question) []string { return []string{q.Project} })
-	return err
+	out.Sources, out.Tools, out.Projects = b.costs(sources), b.costs(tools), b.costs(projects)
+	return nil
 }
 
 // rules returns the judge of lines beside the policy in force. All its rules have the same catalog,
@@ -79,113 +92,169 @@ func behind(q *tally.Question) (names []string) {
 	return names
 }
 
-// costs returns what cost most questions, by the names that of returns for each.
-func (b *bill) costs(ctx context.Context, of func(*tally.Question) []string) ([]*wire.DidCost, error) {
-	by := map[string][]*tally.Question{}
-	var names []string
+// items returns what cost most questions, by the names that of returns for each.
+func (b *bill) items(of func(*tally.Question) []string) []*item {
+	by := map[string]*item{}
+	var all []*item
 	for _, q := range b.fold.questions {
 		for _, name := range of(q) {
 			if name == "" {
 				continue
 			}
-			if by[name] == nil {
-				names = append(names, name)
+			one := by[name]
+			if one == nil {
+				one = &item{name: name}
+				by[name], all = one, append(all, one)
 			}
-			by[name] = append(by[name], q)
+			one.questions = append(one.questions, q)
 		}
 	}
-	slices.SortStableFunc(names, func(x, y string) int { return cmp.Or(cmp.Compare(len(by[y]), len(by[x])), cmp.Compare(x, y)) })
-	var list []*wire.DidCost
-	for _, name := range names[:min(shownCosts, len(names))] {
-		one, err := b.cost(ctx, by[name])
-		if err != nil {
-			return nil, err
-		}
-		one.Name = foreign(name)
-		list = append(list, one)
+	slices.SortStableFunc(all, func(x, y *item) int {
+		return cmp.Or(cmp.Compare(len(y.questions), len(x.questions)), cmp.Compare(x.name, y.name))
+	})
+	all = all[:min(shownCosts, len(all))]
+	for _, one := range all {
+		b.offer(one)
 	}
-	return list, nil
+	return all
 }
 
-// cost finds the line that would have spared most of some questions.
-func (b *bill) cost(ctx context.Context, list []*tally.Question) (*wire.DidCost, error) {
-	var sessions []string
-	for _, q := range list {
-		if !slices.Contains(sessions, q.Session) {
-			sessions = append(sessions, q.Session)
+// offer finds the lines that could spare the questions of an item.
+func (b *bill) offer(one *item) {
+	seen := map[string]bool{}
+	for _, q := range one.questions {
+		if !seen[q.Session] {
+			seen[q.Session] = true
+			one.sessions = append(one.sessions, q.Session)
 		}
 	}
-	out := &wire.DidCost{Questions: int64(len(list)), Sessions: int64(len(sessions))}
-	all := tally.Lines(list, b.judge.Rules.Policy)
-	lines := slices.DeleteFunc(slices.Clone(all), b.trustsCaught)
-	withheld := len(lines) < len(all)
-	lines = lines[:min(triedLines, len(lines))]
-	saves, err := b.saves(ctx, lines, sessions)
-	if err != nil {
-		return nil, err
-	}
-	for i, l := range lines {
-		if n := int64(saves[i]); n > out.GetSaves() {
-			out.Line, out.Key, out.Kind, out.Saves = foreign(said(l)), l.Key, l.Kind, n
+	lines := tally.Lines(one.questions, b.judge.Rules.Policy)
+	one.lines = slices.DeleteFunc(slices.Clone(lines), b.trustsCaught)
+	one.withheld = len(one.lines) < len(lines)
+	one.lines = one.lines[:min(triedLines, len(one.lines))]
+	one.saved = make([]int, len(one.lines))
+	for i, l := range one.lines {
+		if l.Kind == tally.Grant {
+			one.saved[i] = l.Saves
 		}
 	}
-	if out.GetLine() != "" {
-		return out, nil
-	}
-	if b.over() && len(lines) > 0 {
-		out.Why = tooLongToSay
-		return out, nil
-	}
-	if withheld {
-		out.Why = notOffered
-		return out, nil
-	}
-	q := list[0] // the newest session's
-	out.Why = "no single line spares them"
-	if why := tally.Why(q, b.judge.Rules.Policy.Findings()); why != "" {
-		out.Why += ": " + why
-	}
-	out.Why = foreign(out.GetWhy() + ". " + tally.Ending(q.Fact, q.Blamed, b.judge.Rules.Policy.Findings()))
-	return out, nil
 }
 
 // trustsCaught reports whether a line trusts a source that is behind a call which was stopped or
-// contained in the same span. Such a source may be an attack, so the line is not offered.
+// contained in the same span. Such a source may be an attack, so the line is not offered. Where not
+// everything was read, any source may be one.
 func (b *bill) trustsCaught(l tally.Line) bool {
-	return slices.ContainsFunc(b.fold.caught, l.Trusts)
+	if l.Kind == tally.Grant {
+		return false
+	}
+	out := b.fold.out
+	return out.GetStoppedEarly() != "" || out.GetUnread() > 0 || len(b.fold.caught) >= maxCaught || slices.ContainsFunc(b.fold.caught, l.Trusts)
 }
 
 func (b *bill) over() bool { return b.desk.opts.Now().After(b.until) }
 
-// saves returns how many questions each line would have spared in some sessions, which are read
-// again one by one.
-func (b *bill) saves(ctx context.Context, lines []tally.Line, sessions []string) ([]int, error) {
-	saved := make([]int, len(lines))
-	for i, l := range lines {
-		if l.Kind == tally.Grant {
-			saved[i] = l.Saves
+// weigh finds how many questions each line would have spared. Each session is read once, and judged once
+// by each line.
+func (b *bill) weigh(ctx context.Context, all []*item) error {
+	var order []string
+	by := map[string][]*item{}
+	for _, one := range all {
+		if len(one.lines) == 0 {
+			continue
+		}
+		for _, name := range one.sessions[:min(judgedAgain, len(one.sessions))] {
+			if by[name] == nil {
+				order = append(order, name)
+			}
+			by[name] = append(by[name], one)
 		}
 	}
-	for _, name := range sessions[:min(judgedAgain, len(sessions))] {
+	for _, name := range order {
 		if b.over() {
-			break
+			return nil
 		}
 		s, err := past.Read(ctx, b.desk.opts.Journal, journal.Session{Tenant: b.tenant, ID: floodmark.SessionID(name)})
-		if err != nil {
-			return nil, err
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
-		for i, l := range lines {
+		if err != nil {
+			continue // it has grown too long or was erased since
+		}
+		if err := b.judgeAgain(s, by[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// judgeAgain judges a session by the lines of some items.
+func (b *bill) judgeAgain(s past.Session, items []*item) error {
+	saves := map[string]int{}
+	for _, one := range items {
+		for i, l := range one.lines {
 			if l.Kind == tally.Grant {
 				continue
 			}
-			n, err := b.judge.Saves(l, []tally.Session{s.Session})
-			if err != nil {
-				return nil, err
+			name := nameOf(l)
+			n, known := saves[name]
+			if !known {
+				var err error
+				if n, err = b.trial(name, l).Saves(s.Session); err != nil {
+					return err
+				}
+				saves[name] = n
 			}
-			saved[i] += n
+			one.saved[i] += n
 		}
 	}
-	return saved, nil
+	return nil
+}
+
+// nameOf identifies a line.
+func nameOf(l tally.Line) string {
+	return strings.Join([]string{l.Kind, l.Key, l.Text, l.Session, l.Digest.String()}, "\x00")
+}
+
+func (b *bill) trial(name string, l tally.Line) *spare.Trial {
+	if b.trials[name] == nil {
+		b.trials[name] = b.judge.Trial(l)
+	}
+	return b.trials[name]
+}
+
+// costs puts items on the wire, each with the line that would have spared most of its questions.
+func (b *bill) costs(items []*item) (list []*wire.DidCost) {
+	for _, one := range items {
+		out := &wire.DidCost{Name: foreign(one.name), Questions: int64(len(one.questions)), Sessions: int64(len(one.sessions))}
+		for i, l := range one.lines {
+			if n := int64(one.saved[i]); n > out.GetSaves() {
+				out.Line, out.Key, out.Kind, out.Saves = foreign(said(l)), l.Key, l.Kind, n
+			}
+		}
+		if out.GetLine() == "" {
+			out.Why = b.why(one)
+		}
+		list = append(list, out)
+	}
+	return list
+}
+
+// why says why there is no line for an item.
+func (b *bill) why(one *item) string {
+	switch {
+	case b.over() && len(one.lines) > 0:
+		return tooLongToSay
+	case one.withheld && (b.fold.out.GetStoppedEarly() != "" || b.fold.out.GetUnread() > 0):
+		return notAllRead
+	case one.withheld:
+		return notOffered
+	}
+	findings := b.judge.Rules.Policy.Findings()
+	q, why := one.questions[0], "no single line spares them" // a question of the newest session
+	if because := tally.Why(q, findings); because != "" {
+		why += ": " + because
+	}
+	return foreign(why + ". " + tally.Ending(q.Fact, q.Blamed, findings))
 }
 
 // plainWord says which names can stand in a command line as they are.

@@ -6,13 +6,16 @@ package did
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/console/past"
+	"github.com/floodmark/floodmark/internal/reports/spare"
 	"github.com/floodmark/floodmark/internal/service/httpapi"
 	"github.com/floodmark/floodmark/internal/service/owner"
 	"github.com/floodmark/floodmark/journal"
@@ -20,11 +23,12 @@ import (
 	"github.com/floodmark/floodmark/wire"
 )
 
-// The limits of an answer. A person waits for it.
+// The limits of an answer. A person waits for it, and all of it must fit into the time of a call
+// ([httpapi.DefaultMaxWait]): waiting for another answer, reading, and looking for lines.
 const (
 	usualDays = 7
 	maxDays   = 365
-	readTime  = time.Minute
+	readTime  = 35 * time.Second
 )
 
 // A Desk answers the page. It is safe for concurrent use.
@@ -32,6 +36,7 @@ type Desk struct {
 	opts Options
 	// folding has room for one caller, because each takes a processor and the memory of a session.
 	folding chan struct{}
+	quiets  quiets
 }
 
 // Options are what [New] needs.
@@ -58,37 +63,69 @@ func (d *Desk) Did(ctx context.Context, who httpapi.Identity, r *wire.DidRequest
 	if days < 0 || days > maxDays {
 		return nil, fmt.Errorf("%w: days: want 1 to %d", httpapi.ErrInvalid, maxDays)
 	}
+	now := d.opts.Now()
 	select {
 	case d.folding <- struct{}{}:
 		defer func() { <-d.folding }()
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	now := d.opts.Now()
 	f := newFold(now, days)
-	for s, err := range past.Since(ctx, d.opts.Journal, who.Tenant, f.since) {
-		if err != nil {
-			return nil, err
-		}
-		if s.Name == string(monitor.Incidents) || s.Name == string(monitor.Pauses) {
-			continue
-		}
-		if s.Wrong == nil {
-			s.Wrong = f.add(s)
-		}
-		if s.Wrong != nil {
-			f.out.Unread++
-		}
-		if d.opts.Now().Sub(now) > readTime {
-			f.out.StoppedEarly = fmt.Sprintf("it took longer than %s; what was last written before %s is not counted", readTime, s.Written.Format(time.DateTime))
-			break
-		}
+	if err := d.read(ctx, who.Tenant, f); err != nil {
+		return nil, err
 	}
 	out := f.finish()
-	b := bill{desk: d, tenant: who.Tenant, fold: f, until: d.opts.Now().Add(lineTime)}
+	b := bill{desk: d, tenant: who.Tenant, fold: f, until: d.opts.Now().Add(lineTime), trials: map[string]*spare.Trial{}}
 	if err := b.fill(ctx, out); err != nil {
 		return nil, err
 	}
 	out.Until = timestamppb.New(now)
 	return out, nil
+}
+
+// read adds the sessions of a tenant, the last written first, as long as there is time. At least one is
+// read, so that asking again gets further.
+func (d *Desk) read(ctx context.Context, tenant string, f *fold) error {
+	known := func(last journal.Hash) bool {
+		_, is := d.quiets.get(last, f.since)
+		return is
+	}
+	for s, err := range past.Since(ctx, d.opts.Journal, tenant, f.since, known) {
+		if err != nil {
+			return err
+		}
+		if s.Name == string(monitor.Incidents) || s.Name == string(monitor.Pauses) {
+			continue
+		}
+		d.add(f, s)
+		if !s.Known && d.opts.Now().Sub(f.now) > readTime {
+			f.out.StoppedEarly = fmt.Sprintf("it took longer than %s; what was last written before %s is not counted. Ask again: what was read is remembered", readTime, s.Written.Format(time.DateTime))
+			return nil
+		}
+	}
+	return nil
+}
+
+// add adds one session, and remembers it if it is quiet.
+func (d *Desk) add(f *fold, s past.Session) {
+	if one, ok := d.quiets.get(s.Last, f.since); ok && s.Known {
+		if one.long {
+			f.out.Unread++
+		} else {
+			f.figures(one)
+		}
+		return
+	}
+	var one quiet
+	lasting := false
+	if s.Wrong == nil {
+		one, lasting, s.Wrong = f.add(s)
+	}
+	if s.Wrong != nil {
+		f.out.Unread++
+		one, lasting = quiet{first: math.MaxInt64, long: true}, errors.Is(s.Wrong, past.ErrTooLong)
+	}
+	if lasting {
+		d.quiets.put(s.Last, one)
+	}
 }

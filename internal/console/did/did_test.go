@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -43,6 +44,8 @@ type room struct {
 	*did.Desk
 	t       testing.TB
 	store   *journal.Memory
+	reads   map[floodmark.SessionID]int
+	fails   floodmark.SessionID // the session that cannot be read
 	monitor *monitor.Monitor
 
 	mu   sync.Mutex // guards now
@@ -56,7 +59,7 @@ func newRoom(t testing.TB) *room {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &room{t: t, store: journal.NewMemory(), now: time.Date(2026, 11, 19, 12, 0, 0, 0, time.UTC), step: time.Millisecond}
+	r := &room{t: t, store: journal.NewMemory(), reads: map[floodmark.SessionID]int{}, now: time.Date(2026, 11, 19, 12, 0, 0, 0, time.UTC), step: time.Millisecond}
 	var n atomic.Int64
 	next := func() string { return fmt.Sprintf("c0de%04d", n.Add(1)) }
 	r.monitor, err = monitor.New(monitor.Config{
@@ -74,10 +77,25 @@ func newRoom(t testing.TB) *room {
 		}
 	})
 	r.Desk = did.New(did.Options{
-		File: "policy.yaml", Journal: r.store, Shipped: shipped, Now: func() time.Time { return r.later(r.step) },
+		File: "policy.yaml", Journal: counted{r.store, r}, Shipped: shipped, Now: func() time.Time { return r.later(r.step) },
 		Rules: func(string) owner.Rules { return owner.Rules{Rules: config.Rules{Rules: held}} },
 	})
 	return r
+}
+
+// A counted journal counts how often each session is read.
+type counted struct {
+	journal.Journal
+	room *room
+}
+
+// Read implements [journal.Journal].
+func (c counted) Read(ctx context.Context, s journal.Session, after uint64) iter.Seq2[journal.Entry, error] {
+	c.room.reads[s.ID]++
+	if s.ID == c.room.fails {
+		return func(yield func(journal.Entry, error) bool) { yield(journal.Entry{}, journal.ErrBroken) }
+	}
+	return c.Journal.Read(ctx, s, after)
 }
 
 func (r *room) later(d time.Duration) time.Time {
@@ -184,9 +202,76 @@ func TestDidEndsInTime(t *testing.T) {
 	for i := range 3 {
 		r.asked(floodmark.SessionID(fmt.Sprint("s", i)))
 	}
+	r.quiet("q1")
 	r.step = 2 * time.Minute
 	if got := r.did(7); got.GetSessions() != 1 || got.GetStoppedEarly() == "" {
 		t.Errorf("%v", got)
+	}
+	got := r.did(7)
+	if got.GetSessions() != 2 || got.GetStoppedEarly() == "" {
+		t.Errorf("asked again, it got no further: %v", got)
+	}
+	if src := got.GetSources(); len(src) != 1 || src[0].GetKind() == "endorsement" || !strings.Contains(src[0].GetWhy(), "not all sessions could be read") {
+		t.Errorf("a source is to be trusted that may have been caught in what was not read: %v", src)
+	}
+}
+
+// quiet plays a session in which nothing is asked.
+func (r *room) quiet(s floodmark.SessionID) {
+	r.t.Helper()
+	r.tell(s, hook.Event{Point: hook.SessionStart, Project: "/home/anna/shop"})
+	r.tell(s, hook.Event{Point: hook.BeforeToolCall, Call: hook.Call{ID: "c1", Name: "read", Args: []byte(`{"path":"/home/anna/shop/a.go"}`)}})
+}
+
+// TestQuietSessionsAreReadOnce: their figures are remembered until something is added to them, or the
+// report begins within them.
+func TestQuietSessionsAreReadOnce(t *testing.T) {
+	r := newRoom(t)
+	r.quiet("q1")
+	r.later(30 * time.Hour)
+	r.tell("q1", hook.Event{Point: hook.BeforeToolCall, Call: hook.Call{ID: "c2", Name: "read", Args: []byte(`{"path":"/home/anna/shop/b.go"}`)}})
+	r.quiet("q2")
+	r.asked("a")
+	plain := func(days int32) string {
+		got := r.did(days)
+		got.Until, got.Since = nil, nil
+		return got.String()
+	}
+	first := plain(7)
+	clear(r.reads)
+	if again := plain(7); again != first || r.reads["q1"]+r.reads["q2"] != 0 || r.reads["a"] == 0 {
+		t.Errorf("read %v, and says\n%s, want\n%s", r.reads, again, first)
+	}
+	if one := r.did(1); one.GetDecisions() != 4 || one.GetSessions() != 3 || r.reads["q1"] != 1 || r.reads["q2"] != 0 {
+		t.Errorf("one day: %v, read %v", one, r.reads)
+	}
+	r.tell("q2", hook.Event{Point: hook.BeforeToolCall, Call: hook.Call{ID: "c2", Name: "read", Args: []byte(`{"path":"/home/anna/shop/b.go"}`)}})
+	if got := r.did(7); got.GetDecisions() != 6 || r.reads["q2"] != 1 {
+		t.Errorf("added to: %d decisions, read %v", got.GetDecisions(), r.reads)
+	}
+	if got, err := r.Did(t.Context(), httpapi.Identity{Tenant: "other"}, &wire.DidRequest{}); err != nil || got.GetSessions() != 0 {
+		t.Errorf("another tenant: %v, %v", got, err)
+	}
+}
+
+// TestEachSessionIsJudgedAgainOnce: however many things cost its questions.
+func TestEachSessionIsJudgedAgainOnce(t *testing.T) {
+	r := newRoom(t)
+	for i := range 4 {
+		r.asked(floodmark.SessionID(fmt.Sprint("s", i)))
+	}
+	got := r.did(7)
+	if len(got.GetSources()) == 0 || len(got.GetTools()) == 0 || len(got.GetProjects()) == 0 {
+		t.Fatalf("%v", got)
+	}
+	for s, n := range r.reads {
+		if n > 2 {
+			t.Errorf("%s was read %d times", s, n)
+		}
+	}
+	r.fails = "s0"
+	if src := r.did(7).GetSources(); len(src) != 1 || src[0].GetKind() == "endorsement" || !strings.Contains(src[0].GetWhy(), "not all sessions could be read") {
+		t.Errorf("a session could not be read, and a line is offered: %v", src)
 	}
 }
 

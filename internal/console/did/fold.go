@@ -13,6 +13,7 @@ import (
 	"github.com/floodmark/floodmark/internal/agents/transcript"
 	"github.com/floodmark/floodmark/internal/console/past"
 	"github.com/floodmark/floodmark/internal/reports/tally"
+	"github.com/floodmark/floodmark/kernel/replay"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -26,6 +27,7 @@ const (
 	maxChannels  = 50
 	maxForeign   = 600 // characters of a text of others
 	maxBehind    = 5
+	maxCaught    = 10_000 // beyond it, no line is offered that trusts a source
 )
 
 // A fold adds up sessions.
@@ -37,7 +39,15 @@ type fold struct {
 	agents     map[string]*wire.DidAgent
 	deeds      map[string]*wire.DidDeed
 	questions  []*tally.Question
-	caught     []floodmark.Source // behind what was stopped or contained, or would have been
+	// caught are the sources behind what was stopped or contained, or would have been.
+	caught   []floodmark.Source
+	isCaught map[caughtAt]bool
+}
+
+// A caughtAt is what a line can trust of a source.
+type caughtAt struct {
+	digest floodmark.Digest
+	place  string
 }
 
 // newFold returns a fold over some days, of which today is the last one. A day is one of the
@@ -47,6 +57,7 @@ func newFold(now time.Time, days int) *fold {
 	f := &fold{
 		since: time.Date(y, m, d-days+1, 0, 0, 0, 0, now.Location()), now: now, days: map[string]*wire.DidDay{},
 		channels: map[string]*wire.DidChannel{}, agents: map[string]*wire.DidAgent{}, deeds: map[string]*wire.DidDeed{},
+		isCaught: map[caughtAt]bool{},
 	}
 	f.out = &wire.DidResponse{Since: timestamppb.New(f.since)}
 	for i := range days {
@@ -65,26 +76,37 @@ func (f *fold) day(at time.Time) *wire.DidDay {
 	return &wire.DidDay{}
 }
 
-// add adds one session.
-func (f *fold) add(s past.Session) error {
+// add adds one session, and returns its figures and whether they will not change until something is
+// added to it.
+func (f *fold) add(s past.Session) (one quiet, lasting bool, err error) {
 	a, err := tally.Count([]tally.Session{s.Session}, f.since, f.now)
 	if err != nil {
-		return err
+		return quiet{}, false, err
 	}
-	o := f.out
-	o.Sessions += int64(a.Sessions)
-	o.Decisions += int64(a.Decisions)
-	o.Tasks += int64(a.Tasks)
-	o.Stopped += int64(a.Refused)
-	o.Contained += int64(a.Boxed)
-	o.ContainedFailed += int64(a.BoxFailed)
+	one, deeds := f.facts(s.Facts)
+	one.decisions, one.tasks, one.failed, one.counts = int32(a.Decisions), int32(a.Tasks), int32(a.BoxFailed), a.Sessions > 0
+	f.figures(one)
+	f.out.Stopped += int64(a.Refused)
+	f.out.Contained += int64(a.Boxed)
 	for _, q := range a.Questions {
 		f.question(q)
 	}
-	if f.facts(s, a) {
-		return f.recall(s)
+	if deeds || a.Refused+a.Boxed > 0 {
+		return one, false, f.recall(s)
 	}
-	return nil
+	whole := len(s.Facts) > 0 && one.first >= f.since.UnixNano()
+	return one, whole && len(a.Questions) == 0, nil
+}
+
+// figures adds what quiet sessions have, too.
+func (f *fold) figures(one quiet) {
+	if one.counts {
+		f.out.Sessions++
+	}
+	f.out.Decisions += int64(one.decisions)
+	f.out.Tasks += int64(one.tasks)
+	f.out.ContainedFailed += int64(one.failed)
+	f.agent(one)
 }
 
 func (f *fold) question(q *tally.Question) {
@@ -120,45 +142,46 @@ func (f *fold) channel(name string) *wire.DidChannel {
 	return f.channels[name]
 }
 
-// facts counts by day and by agent what happened in a session, and reports whether something was
-// stopped or contained, or would have been.
-func (f *fold) facts(s past.Session, a *tally.Account) (deeds bool) {
-	agent, last, unseen := "", time.Time{}, int64(0)
-	for _, one := range s.Facts {
-		in := !one.At.Before(f.since)
-		switch fact := one.Fact.(type) {
+// facts counts by day what happened in a session, and reports whether something would have been
+// stopped or contained.
+func (f *fold) facts(list []replay.Recorded) (one quiet, deeds bool) {
+	for i, f0 := range list {
+		if i == 0 {
+			one.first = f0.At.UnixNano()
+		}
+		in := !f0.At.Before(f.since)
+		switch fact := f0.Fact.(type) {
 		case floodmark.SessionOpened:
-			agent = fact.Agent
+			one.agent = fact.Agent
 		case floodmark.SessionForked:
-			agent = fact.Agent
+			one.agent = fact.Agent
 		case floodmark.IncidentSeen:
 			if in && slices.Contains([]string{transcript.Unseen, transcript.Unmediated, transcript.RefusedRan}, fact.Kind) {
-				unseen++
+				one.unseen++
 			}
 		case floodmark.ActionDecided:
 			if !in {
 				continue
 			}
-			last = one.At
+			one.last = f0.At.UnixNano()
 			deeds = deeds || fact.Decision.Would != ""
 			if fact.Decision.Verdict == floodmark.Restrict {
-				f.day(one.At).Stopped++
+				f.day(f0.At).Stopped++
 			}
 			if fact.Decision.Word() == floodmark.Contain {
-				f.day(one.At).Contained++
+				f.day(f0.At).Contained++
 			}
 		default:
 		}
 	}
-	f.agent(agent, a, last, unseen)
-	return deeds || a.Refused+a.Boxed > 0
+	return one, deeds
 }
 
-func (f *fold) agent(name string, a *tally.Account, last time.Time, unseen int64) {
-	if a.Sessions == 0 && unseen == 0 {
+func (f *fold) agent(seen quiet) {
+	if !seen.counts && seen.unseen == 0 {
 		return
 	}
-	name = foreign(cmp.Or(name, "unknown"))
+	name := foreign(cmp.Or(seen.agent, "unknown"))
 	one := f.agents[name]
 	if one == nil {
 		if len(f.agents) >= maxAgents {
@@ -167,10 +190,12 @@ func (f *fold) agent(name string, a *tally.Account, last time.Time, unseen int64
 		one = &wire.DidAgent{Agent: name}
 		f.agents[name] = one
 	}
-	one.Sessions += int64(a.Sessions)
-	one.Decisions += int64(a.Decisions)
-	one.Unseen += unseen
-	if !last.IsZero() && last.After(one.GetLast().AsTime()) {
+	if seen.counts {
+		one.Sessions++
+	}
+	one.Decisions += int64(seen.decisions)
+	one.Unseen += int64(seen.unseen)
+	if last := time.Unix(0, seen.last); seen.last != 0 && last.After(one.GetLast().AsTime()) {
 		one.Last = timestamppb.New(last)
 	}
 }
@@ -185,7 +210,12 @@ func (f *fold) recall(s past.Session) error {
 		if d.Fate == tally.Asked {
 			continue
 		}
-		f.caught = append(f.caught, d.Blamed...)
+		for _, src := range d.Blamed {
+			if at := (caughtAt{src.Digest, src.Origin.Place}); !f.isCaught[at] && len(f.caught) < maxCaught {
+				f.isCaught[at] = true
+				f.caught = append(f.caught, src)
+			}
+		}
 		key := string(d.Fate) + "\x00" + d.What + "\x00" + map[bool]string{true: "would"}[d.Would]
 		one := f.deeds[key]
 		if one == nil {

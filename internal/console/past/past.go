@@ -29,13 +29,17 @@ type Session struct {
 	tally.Session
 	First   uint64    // the number of the first fact
 	Written time.Time // when it was last written
+	// Last is the hash of its last entry when it was listed, which stands for all before it.
+	Last journal.Hash
+	// Known says that the caller knew the session by its last entry. It has no facts then.
+	Known bool
 	// Wrong is why the session could not be read. It has no facts then.
 	Wrong error
 }
 
 // Since returns the sessions of a tenant that were written since a time, the last written first. An
-// error ends them.
-func Since(ctx context.Context, j journal.Journal, tenant string, since time.Time) iter.Seq2[Session, error] {
+// error ends them. A session whose last entry is known is not read; without known, all are.
+func Since(ctx context.Context, j journal.Journal, tenant string, since time.Time, known func(last journal.Hash) bool) iter.Seq2[Session, error] {
 	return func(yield func(Session, error) bool) {
 		for h, err := range j.Recent(ctx, tenant) {
 			if err == nil {
@@ -49,12 +53,19 @@ func Since(ctx context.Context, j journal.Journal, tenant string, since time.Tim
 			if written.Before(since) {
 				return
 			}
+			if known != nil && known(h.Link.Hash) {
+				s := Session{Session: tally.Session{Name: string(h.Session.ID)}, Written: written, Last: h.Link.Hash, Known: true}
+				if !yield(s, nil) {
+					return
+				}
+				continue
+			}
 			s, err := Read(ctx, j, h.Session)
 			if ctx.Err() != nil {
 				yield(Session{}, ctx.Err())
 				return
 			}
-			s.Written, s.Wrong = written, err
+			s.Written, s.Last, s.Wrong = written, h.Link.Hash, err
 			if !yield(s, nil) {
 				return
 			}

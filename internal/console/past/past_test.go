@@ -41,7 +41,7 @@ func TestSince(t *testing.T) {
 	write(t, j, "full", day.Add(time.Hour), past.MaxFacts)
 	write(t, j, "new", day.Add(2*time.Hour), 2)
 	got := ""
-	for s, err := range past.Since(t.Context(), j, "", day) {
+	for s, err := range past.Since(t.Context(), j, "", day, nil) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +52,7 @@ func TestSince(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	for _, err := range past.Since(ctx, j, "", time.Time{}) {
+	for _, err := range past.Since(ctx, j, "", time.Time{}, nil) {
 		if err != nil && !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}

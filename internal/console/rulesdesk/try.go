@@ -141,7 +141,7 @@ type trial struct {
 
 // run judges all sessions again, the last written first.
 func (t *trial) run(ctx context.Context, tenant string) error {
-	for s, err := range past.Since(ctx, t.desk.opts.Journal, tenant, t.by.Since) {
+	for s, err := range past.Since(ctx, t.desk.opts.Journal, tenant, t.by.Since, nil) {
 		if err != nil {
 			return err
 		}

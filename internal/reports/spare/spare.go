@@ -44,30 +44,48 @@ func (j *Judge) With(lines []tally.Line) (kernel.Rules, string, error) {
 
 // Saves returns how many questions a line would have spared in some sessions. A line that cannot be
 // loaded spares nothing.
-func (j *Judge) Saves(l tally.Line, sessions []tally.Session) (int, error) {
-	trial := replay.Retrial{Now: j.Rules, Then: &j.Rules, Since: j.Since}
-	switch l.Kind {
-	case tally.Grant:
+func (j *Judge) Saves(l tally.Line, sessions []tally.Session) (saved int, err error) {
+	if l.Kind == tally.Grant {
 		return l.Saves, nil
-	case tally.Endorsement:
-		trial.Endorse = append(trial.Endorse, l.Digest)
-	default:
-		rules, _, err := j.With([]tally.Line{l})
-		if err != nil {
-			return 0, nil //nolint:nilerr // said above
-		}
-		trial.Now = rules
 	}
-	saved := 0
+	t := j.Trial(l)
 	for _, s := range sessions {
-		if l.Kind == tally.Endorsement && s.Name != l.Session {
-			continue
-		}
-		a, err := trial.Session(s.Facts, s.Erased)
+		n, err := t.Saves(s)
 		if err != nil {
-			return 0, fmt.Errorf("judge %s again: %w", s.Name, err)
+			return 0, err
 		}
-		saved += a.Asked - a.WouldAsk
+		saved += n
 	}
 	return saved, nil
+}
+
+// A Trial is an endorsement, or a line of the policy, that is ready to be judged by.
+type Trial struct {
+	by   replay.Retrial
+	only string // the session that the line is about; empty: all
+	none bool   // the line cannot be loaded
+}
+
+// Trial makes a line ready, which loads rules.
+func (j *Judge) Trial(l tally.Line) *Trial {
+	t := &Trial{by: replay.Retrial{Now: j.Rules, Then: &j.Rules, Since: j.Since}}
+	if l.Kind == tally.Endorsement {
+		t.by.Endorse, t.only = append(t.by.Endorse, l.Digest), l.Session
+		return t
+	}
+	rules, _, err := j.With([]tally.Line{l})
+	t.by.Now, t.none = rules, err != nil
+	return t
+}
+
+// Saves returns how many questions the line would have spared in a session.
+func (t *Trial) Saves(s tally.Session) (int, error) {
+	if t.none || t.only != "" && t.only != s.Name {
+		return 0, nil
+	}
+	a, err := t.by.Session(s.Facts, s.Erased)
+	if err != nil {
+		return 0, fmt.Errorf("judge %s again: %w", s.Name, err)
+	}
+	return a.Asked - a.WouldAsk, nil
 }
