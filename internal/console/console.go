@@ -51,6 +51,7 @@ const (
 	maxHeaderBytes = 16 << 10
 	headerTimeout  = 5 * time.Second
 	idleTimeout    = 2 * time.Minute
+	stopTime       = time.Second // for answers under way when the console ends: their calls are cancelled
 )
 
 // A Console is closed until somebody opens it: until then it has no port and no goroutine besides
@@ -121,7 +122,8 @@ func (c *Console) closed(s *http.Server) {
 	}
 }
 
-// Stop ends all pages and waits for requests in flight.
+// Stop ends all pages and waits for requests in flight, but not for a page that does not read its
+// answer.
 func (c *Console) Stop(ctx context.Context) error {
 	c.mu.Lock()
 	server := c.server
@@ -134,10 +136,12 @@ func (c *Console) Stop(ctx context.Context) error {
 	if server == nil {
 		return nil
 	}
-	if err := server.Shutdown(ctx); err != nil {
-		return errors.Join(err, server.Close())
+	soon, cancel := context.WithTimeout(ctx, stopTime)
+	defer cancel()
+	if server.Shutdown(soon) == nil {
+		return nil
 	}
-	return nil
+	return errors.Join(ctx.Err(), server.Close())
 }
 
 // address returns the address of the listener, which it opens if there is none.
@@ -190,7 +194,7 @@ func (c *Console) newServer(at string) *http.Server {
 	}
 }
 
-// OpenConsole implements [httpapi.Console].
+// OpenConsole implements [httpapi.Opener].
 func (c *Console) OpenConsole(ctx context.Context, who httpapi.Identity, r *wire.OpenConsoleRequest) (*wire.OpenConsoleResponse, error) {
 	if c.opts.Person == nil || !c.opts.Person(ctx, who) {
 		return nil, fmt.Errorf("%w: a person at a terminal of this machine must open the console; a script cannot", httpapi.ErrInvalid)
@@ -222,7 +226,7 @@ func (c *Console) tells() bool {
 	return told
 }
 
-// CloseConsole implements [httpapi.Console].
+// CloseConsole implements [httpapi.Opener].
 func (c *Console) CloseConsole(context.Context, httpapi.Identity, *wire.CloseConsoleRequest) (*wire.CloseConsoleResponse, error) {
 	return &wire.CloseConsoleResponse{Ended: int32(c.book.end())}, nil
 }

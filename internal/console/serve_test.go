@@ -204,6 +204,32 @@ func TestACallEndsWithItsToken(t *testing.T) {
 	}
 }
 
+// TestAPageThatDoesNotRead keeps the monitor no longer than a moment.
+func TestAPageThatDoesNotRead(t *testing.T) {
+	s := serve(t)
+	began := make(chan struct{})
+	s.opts.API = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(began)
+		for {
+			if _, err := w.Write(make([]byte, 1<<20)); err != nil {
+				return
+			}
+		}
+	})
+	s.open0()
+	at := strings.TrimPrefix(s.base, "http://")
+	conn, err := net.Dial("tcp", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Length: 0\r\n\r\n", wire.OwnerServiceWatchProcedure, at)
+	<-began
+	if err := s.end(); err != nil {
+		t.Error(err)
+	}
+	_ = conn.Close()
+}
+
 // TestHangingUpIsNoIncident: a page that is left has no process any more; a program that stays on and
 // cannot be told is recorded.
 func TestHangingUpIsNoIncident(t *testing.T) {

@@ -23,15 +23,26 @@ const (
 // NewServer returns a server for one of our handlers. It serves HTTP/1.1 and HTTP/2, and on a local
 // socket also HTTP/2 without TLS, which gRPC needs. The only TCP listener that may be passed to it
 // is one of [Listen].
+//
+// A client has [DefaultMaxBody] to send a request that nothing reads, because that is read after its
+// answer. A handler that reads requests sets its own time.
 func NewServer(h http.Handler) *http.Server {
 	p := new(http.Protocols)
 	p.SetHTTP1(true)
 	p.SetHTTP2(true)
 	p.SetUnencryptedHTTP2(true)
 	return &http.Server{
-		Handler: h, Protocols: p,
+		Handler: inTime(h), Protocols: p,
 		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
 	}
+}
+
+func inTime(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// A writer without deadlines is a test's.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(DefaultMaxBody))
+		next.ServeHTTP(w, r)
+	})
 }
 
 // ServerTLS returns the configuration of a TCP listener. It allows TLS 1.3 and nothing older. If

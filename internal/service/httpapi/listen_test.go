@@ -6,8 +6,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"connectrpc.com/connect"
 
@@ -235,5 +237,32 @@ func TestAccessWithoutTLS(t *testing.T) {
 	c := serve(t, as(agent(), httpapi.Access(httpapi.Finders{Tokens: tokens}, o, httpapi.NewHookHandler(hooksFunc(allowAll), o))))
 	if code := call(t, c, handleURL, "connect", false, bearer(text)); code != connect.CodeUnauthenticated || failed != 1 {
 		t.Errorf("%v, %d failures", code, failed)
+	}
+}
+
+// A timed writer notes until when the request may be read.
+type timed struct {
+	*httptest.ResponseRecorder
+	until time.Time
+}
+
+// SetReadDeadline is for http.ResponseController.
+func (w *timed) SetReadDeadline(at time.Time) error {
+	w.until = at
+	return nil
+}
+
+// A request of which the rest is never sent ends, also if nothing reads it. One that was read has no
+// limit from then on, because its answer may be a stream.
+func TestUnreadRequestsEnd(t *testing.T) {
+	for may, ends := range map[httpapi.May]bool{0: true, httpapi.OwnerMay: false} {
+		h := httpapi.NewOwnerHandler(fakeOwner{func(string, httpapi.Identity) error { return nil }}, httpapi.Options{})
+		w := &timed{ResponseRecorder: httptest.NewRecorder()}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, wire.OwnerServiceStatusProcedure, strings.NewReader("{}"))
+		r.Header.Set("Content-Type", "application/json")
+		httpapi.NewServer(as(httpapi.Identity{May: may}, h)).Handler.ServeHTTP(w, r)
+		if w.until.IsZero() == ends {
+			t.Errorf("%v: status %d, ends %v", may, w.Code, w.until)
+		}
 	}
 }

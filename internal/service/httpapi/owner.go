@@ -125,7 +125,9 @@ func (c checked) worded(procedure string, err error) error {
 	case errors.Is(err, ErrInvalid):
 		return connect.NewError(connect.CodeInvalidArgument, err)
 	}
-	c.opts.failed(procedure, err)
+	if !errors.Is(err, context.Canceled) { // otherwise the caller has gone
+		c.opts.failed(procedure, err)
+	}
 	reason, hint := explain(err)
 	code := connect.CodeInternal
 	switch {
