@@ -257,8 +257,9 @@ func (b *bill) why(one *item) string {
 	return foreign(why + ". " + tally.Ending(q.Fact, q.Blamed, findings))
 }
 
-// plainWord says which names can stand in a command line as they are.
-var plainWord = regexp.MustCompile(`^[\w.:@+-][\w./:@+-]*$`)
+// plainWord says which names can stand in a command line as they are. Agents choose the names of their
+// sessions, and one must not be an option.
+var plainWord = regexp.MustCompile(`^[\w.:@+][\w./:@+-]*$`)
 
 // said returns a line as the owner types or writes it.
 func said(l tally.Line) string {

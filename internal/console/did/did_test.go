@@ -254,6 +254,18 @@ func TestQuietSessionsAreReadOnce(t *testing.T) {
 	}
 }
 
+// TestNamesAreNoOptions: an agent chooses the name of its session, which is in a command to copy.
+func TestNamesAreNoOptions(t *testing.T) {
+	r := newRoom(t)
+	for i := range 4 {
+		r.asked(floodmark.SessionID(fmt.Sprint("--withdraw", i)))
+	}
+	src := r.did(7).GetSources()
+	if len(src) != 1 || src[0].GetKind() != "endorsement" || strings.HasPrefix(src[0].GetLine(), "floodmark trust -") {
+		t.Errorf("%v", src)
+	}
+}
+
 // TestEachSessionIsJudgedAgainOnce: however many things cost its questions.
 func TestEachSessionIsJudgedAgainOnce(t *testing.T) {
 	r := newRoom(t)

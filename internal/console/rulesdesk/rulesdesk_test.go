@@ -416,6 +416,10 @@ func TestStory(t *testing.T) {
 	if err != nil || res.OK() {
 		t.Errorf("%v, the story could not fail", err)
 	}
+	r.poisoned("::")
+	if got, err := r.StoryOf(t.Context(), me(), &wire.StoryOfRequest{Of: "::"}); err != nil || got.GetName() != "story.txtar" {
+		t.Errorf("%v: the file is %q", err, got.GetName())
+	}
 	if _, err := r.StoryOf(t.Context(), me(), &wire.StoryOfRequest{Of: "nobody"}); !errors.Is(err, httpapi.ErrNotFound) {
 		t.Errorf("%v", err)
 	}

@@ -1,6 +1,7 @@
 package rulesdesk
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,5 +80,5 @@ func fileName(session string) string {
 		return '-'
 	}, session)
 	const most = 40
-	return strings.Trim(plain[:min(most, len(plain))], "-") + ".txtar"
+	return cmp.Or(strings.Trim(plain[:min(most, len(plain))], "-"), "story") + ".txtar"
 }
