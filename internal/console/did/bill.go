@@ -225,10 +225,10 @@ func (b *bill) trial(name string, l tally.Line) *spare.Trial {
 // costs puts items on the wire, each with the line that would have spared most of its questions.
 func (b *bill) costs(items []*item) (list []*wire.DidCost) {
 	for _, one := range items {
-		out := &wire.DidCost{Name: foreign(one.name), Questions: int64(len(one.questions)), Sessions: int64(len(one.sessions))}
+		out := &wire.DidCost{Name: past.Foreign(one.name), Questions: int64(len(one.questions)), Sessions: int64(len(one.sessions))}
 		for i, l := range one.lines {
 			if n := int64(one.saved[i]); n > out.GetSaves() {
-				out.Line, out.Key, out.Kind, out.Saves = foreign(said(l)), l.Key, l.Kind, n
+				out.Line, out.Key, out.Kind, out.Saves = past.Foreign(said(l)), l.Key, l.Kind, n
 			}
 		}
 		if out.GetLine() == "" {
@@ -254,7 +254,7 @@ func (b *bill) why(one *item) string {
 	if because := tally.Why(q, findings); because != "" {
 		why += ": " + because
 	}
-	return foreign(why + ". " + tally.Ending(q.Fact, q.Blamed, findings))
+	return past.Foreign(why + ". " + tally.Ending(q.Fact, q.Blamed, findings))
 }
 
 // plainWord says which names can stand in a command line as they are. Agents choose the names of their

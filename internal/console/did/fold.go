@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -25,7 +24,6 @@ const (
 	shownDeeds   = 50
 	maxAgents    = 100
 	maxChannels  = 50
-	maxForeign   = 600 // characters of a text of others
 	maxBehind    = 5
 	maxCaught    = 10_000 // beyond it, no line is offered that trusts a source
 )
@@ -132,7 +130,7 @@ func (f *fold) question(q *tally.Question) {
 }
 
 func (f *fold) channel(name string) *wire.DidChannel {
-	name = foreign(cmp.Or(name, "unknown"))
+	name = past.Foreign(cmp.Or(name, "unknown"))
 	if f.channels[name] == nil {
 		if len(f.channels) >= maxChannels {
 			return &wire.DidChannel{}
@@ -145,12 +143,12 @@ func (f *fold) channel(name string) *wire.DidChannel {
 // facts counts by day what happened in a session, and reports whether something would have been
 // stopped or contained.
 func (f *fold) facts(list []replay.Recorded) (one quiet, deeds bool) {
-	for i, f0 := range list {
+	for i, entry := range list {
 		if i == 0 {
-			one.first = f0.At.UnixNano()
+			one.first = entry.At.UnixNano()
 		}
-		in := !f0.At.Before(f.since)
-		switch fact := f0.Fact.(type) {
+		in := !entry.At.Before(f.since)
+		switch fact := entry.Fact.(type) {
 		case floodmark.SessionOpened:
 			one.agent = fact.Agent
 		case floodmark.SessionForked:
@@ -163,13 +161,13 @@ func (f *fold) facts(list []replay.Recorded) (one quiet, deeds bool) {
 			if !in {
 				continue
 			}
-			one.last = f0.At.UnixNano()
+			one.last = entry.At.UnixNano()
 			deeds = deeds || fact.Decision.Would != ""
 			if fact.Decision.Verdict == floodmark.Restrict {
-				f.day(f0.At).Stopped++
+				f.day(entry.At).Stopped++
 			}
 			if fact.Decision.Word() == floodmark.Contain {
-				f.day(f0.At).Contained++
+				f.day(entry.At).Contained++
 			}
 		default:
 		}
@@ -181,7 +179,7 @@ func (f *fold) agent(seen quiet) {
 	if !seen.counts && seen.unseen == 0 {
 		return
 	}
-	name := foreign(cmp.Or(seen.agent, "unknown"))
+	name := past.Foreign(cmp.Or(seen.agent, "unknown"))
 	one := f.agents[name]
 	if one == nil {
 		if len(f.agents) >= maxAgents {
@@ -222,19 +220,19 @@ func (f *fold) recall(s past.Session) error {
 			if len(f.deeds) >= maxDeeds {
 				continue
 			}
-			one = &wire.DidDeed{Fate: string(d.Fate), What: foreign(d.What), Why: foreign(d.Why), Would: d.Would}
+			one = &wire.DidDeed{Fate: string(d.Fate), What: past.Foreign(d.What), Why: past.Foreign(d.Why), Would: d.Would}
 			if d.Key {
-				one.Why = foreign("a key would have been read: " + d.Why)
+				one.Why = past.Foreign("a key would have been read: " + d.Why)
 			}
 			for _, b := range d.Behind[:min(maxBehind, len(d.Behind))] {
-				one.Behind = append(one.Behind, foreign(b))
+				one.Behind = append(one.Behind, past.Foreign(b))
 			}
 			f.deeds[key] = one
 		}
 		one.Times += int64(d.Times)
 		one.Secret = one.GetSecret() || d.Secret
 		if one.GetLast() == nil || d.Last.After(one.GetLast().AsTime()) {
-			one.Last, one.Session = timestamppb.New(d.Last), foreign(s.Name)
+			one.Last, one.Session = timestamppb.New(d.Last), past.Foreign(s.Name)
 		}
 	}
 	return nil
@@ -268,9 +266,4 @@ func gravity(d *wire.DidDeed) int {
 		return 2
 	}
 	return 3
-}
-
-// foreign makes a text of others safe to send.
-func foreign(text string) string {
-	return floodmark.Shorten(strings.ToValidUTF8(text, "\uFFFD"), maxForeign)
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"strings"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -20,6 +21,14 @@ const (
 	MaxFacts = 200_000
 	MaxBytes = 64 << 20
 )
+
+// maxForeign bounds a text of others, in characters.
+const maxForeign = 1_000
+
+// Foreign makes a text of others safe to send: short, and valid UTF-8.
+func Foreign(text string) string {
+	return floodmark.Shorten(strings.ToValidUTF8(text, "\uFFFD"), maxForeign)
+}
 
 // ErrTooLong says that a session is larger than the limits.
 var ErrTooLong = errors.New("the session is too long to be shown here: «floodmark journal export SESSION» writes it to a file")

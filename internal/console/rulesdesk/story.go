@@ -50,7 +50,7 @@ func (d *Desk) StoryOf(ctx context.Context, who httpapi.Identity, r *wire.StoryO
 	got := recorded.Tell(name, facts, text, shipped)
 	out := &wire.StoryOfResponse{Name: fileName(name), Text: strings.ToValidUTF8(got.Text, "\uFFFD"), Plays: got.Plays}
 	for _, n := range got.Notes {
-		out.Notes = append(out.Notes, foreign(n))
+		out.Notes = append(out.Notes, past.Foreign(n))
 	}
 	if who.Tenant != "" {
 		out.Notes = append(out.Notes, "the rules of your sessions are not in the story; it uses the shipped profile")

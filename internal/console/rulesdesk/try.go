@@ -191,8 +191,8 @@ func (t *trial) result(limit int) *wire.RulesTrial {
 	out.More = int64(t.sum.More)
 	for _, one := range t.sum.Differences {
 		out.Differences = append(out.Differences, &wire.RulesDifference{
-			Decision: foreign(one.Decision), Session: foreign(string(one.Session)), At: timestamppb.New(one.At), What: foreign(one.What),
-			Was: one.Was, Would: one.Would, Line: foreign(one.Line), Rule: foreign(one.Rule), Text: foreign(one.Text), Looser: one.Looser, Why: foreign(one.Why),
+			Decision: past.Foreign(one.Decision), Session: past.Foreign(string(one.Session)), At: timestamppb.New(one.At), What: past.Foreign(one.What),
+			Was: one.Was, Would: one.Would, Line: past.Foreign(one.Line), Rule: past.Foreign(one.Rule), Text: past.Foreign(one.Text), Looser: one.Looser, Why: past.Foreign(one.Why),
 		})
 	}
 	return out

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/console/past"
 	"github.com/floodmark/floodmark/internal/service/httpapi"
 	"github.com/floodmark/floodmark/internal/setup/config"
 	"github.com/floodmark/floodmark/internal/store/wholefile"
@@ -40,7 +41,7 @@ type version struct {
 
 func (v version) wire() *wire.RulesVersion {
 	return &wire.RulesVersion{
-		Id: v.id, At: timestamppb.New(v.At), By: foreign(v.By), Digest: floodmark.DigestOf(v.Text).String(), Bytes: int64(len(v.Text)),
+		Id: v.id, At: timestamppb.New(v.At), By: past.Foreign(v.By), Digest: floodmark.DigestOf(v.Text).String(), Bytes: int64(len(v.Text)),
 	}
 }
 

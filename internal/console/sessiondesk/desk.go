@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
@@ -70,11 +69,11 @@ func drawn(session string, p *graph.Picture) *wire.SessionGraphResponse {
 	out := &wire.SessionGraphResponse{All: int64(p.All), Left: int64(p.Left), Collapsed: len(p.Nodes)+p.Left < p.All}
 	for _, s := range p.Nodes {
 		n := &wire.SessionGraphNode{
-			Id: s.ID, Kind: string(s.Kind), Name: s.Name, Origin: plain(string(s.Origin)), Trust: s.Label.Trust.String(), Secrecy: s.Label.Secrecy.String(),
+			Id: s.ID, Kind: string(s.Kind), Name: s.Name, Origin: past.Foreign(string(s.Origin)), Trust: s.Label.Trust.String(), Secrecy: s.Label.Secrecy.String(),
 			Turn: int32(min(s.Turn, 1<<30)), Line: s.Line, Verdict: s.Verdict, Reason: s.Reason, Count: int32(min(s.Count, 1<<30)), At: timestamppb.New(s.At),
 		}
 		if s.Entry > 0 {
-			n.Decision = plain(fmt.Sprintf("%s#%d", session, s.Entry))
+			n.Decision = past.Foreign(fmt.Sprintf("%s#%d", session, s.Entry))
 		}
 		switch {
 		case s.Kind == graph.SpotFile:
@@ -91,12 +90,4 @@ func drawn(session string, p *graph.Picture) *wire.SessionGraphResponse {
 		out.Paths = append(out.Paths, &wire.SessionGraphPath{Call: way.Call, Nodes: way.Nodes, Sentence: way.Sentence})
 	}
 	return out
-}
-
-// maxWord bounds a word of others, in characters.
-const maxWord = 600
-
-// plain makes a word of others safe to send.
-func plain(word string) string {
-	return floodmark.Shorten(strings.ToValidUTF8(word, "\uFFFD"), maxWord)
 }
