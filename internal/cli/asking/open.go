@@ -3,7 +3,9 @@ package asking
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"time"
 
@@ -58,6 +60,9 @@ func open(c *cli.Console, cmd *cobra.Command, p cli.Place, only, show bool) erro
 	if err != nil {
 		return err
 	}
+	if !ours(a.GetLink()) {
+		return cli.Refuse("see with «floodmark status» who answers there", "what answered is no monitor: it sent %q, which is no link to a console on this machine", a.GetLink())
+	}
 	if cli.Format(cmd) == cli.AsJSON {
 		return c.Message(a)
 	}
@@ -71,6 +76,20 @@ func open(c *cli.Console, cmd *cobra.Command, p cli.Place, only, show bool) erro
 	fmt.Fprintln(c.Stdout, cli.Plain(a.GetLink()))
 	c.Say("open it in a browser on this machine, within a minute; it works once")
 	return nil
+}
+
+// link is the form of a link to the console: an address of the loopback, a port and a code.
+var link = regexp.MustCompile(`^http://(127\.\d{1,3}\.\d{1,3}\.\d{1,3}:\d{1,5})/#open=[\w-]{43}$`)
+
+// ours reports whether a link leads to a console on this machine. Another program may listen in the
+// place of a monitor that has ended, and the program that opens links runs others for some.
+func ours(text string) bool {
+	m := link.FindStringSubmatch(text)
+	if m == nil {
+		return false
+	}
+	at, err := netip.ParseAddrPort(m[1])
+	return err == nil && at.Addr().IsLoopback() && at.Port() != 0
 }
 
 // endConsole ends all pages.
