@@ -15,6 +15,7 @@ func TestPeople(t *testing.T) {
 	for name, want := range map[[2]string]string{
 		{"owner.sock", "user 1000"}: "anna", {"owner.sock", "1000"}: "anna", {"telegram", "user 4711"}: "anna", {"token", "ben"}: "ben",
 		{"certificate", "user 7"}: "ben", {"oidc", "user 8"}: "ben", // names are taken as they are
+		{"console", "user 1000"}: "anna", {"console", "oidc:user 8"}: "ben", {"console", "oidc:user 1000"}: "", {"console", "oidc:1000"}: "", {"console", "user 8"}: "",
 		{"oidc", "8"}: "", {"token", "user ben"}: "", {"certificate", "7"}: "",
 		{"telegram", "user 1000"}: "", {"owner.sock", "anna"}: "", {"", "anna"}: "", {"token", ""}: "", {"owner.sock", "user 10001"}: "",
 	} {

@@ -107,11 +107,15 @@ type People map[string]string
 
 // Person returns the person whom a channel has proved, if the policy knows them. The channels
 // owner.sock and telegram give the number of a user, with or without «user» before it. The console
-// gives the name of the user who opened it at owner.sock. Token and certificate give their name,
-// and oidc gives the name that it got from the identity provider.
+// gives the name of the user who opened it at owner.sock or, for a page of the network, «oidc:» with
+// the name of oidc. Token and certificate give their name, and oidc gives the name that it got from
+// the identity provider.
 func (s Settings) Person(channel, name string) (string, bool) {
 	if channel == "console" {
 		channel = "owner.sock"
+		if logged, ok := strings.CutPrefix(name, "oidc:"); ok {
+			channel, name = "oidc", logged
+		}
 	}
 	if channel == "owner.sock" || channel == "telegram" {
 		name = strings.TrimPrefix(name, "user ")

@@ -61,6 +61,7 @@ type invitation struct {
 type spent struct {
 	code, gave secret
 	ends       time.Time
+	twice      bool // it was brought again
 }
 
 // A token is a page that is logged in.
@@ -68,6 +69,7 @@ type token struct {
 	text       secret
 	seat       seat
 	made, used time.Time
+	ends       time.Time     // when it ends whatever the page does; zero: MaxAge after it was made
 	gone       chan struct{} // closed when the token ends
 }
 
@@ -151,11 +153,17 @@ func (b *book) admit(code, only string) (text string, s seat, err error) {
 		oldest := slices.MinFunc(b.open, func(x, y *token) int { return x.used.Compare(y.used) })
 		b.drop(func(t *token) bool { return t == oldest })
 	}
-	text, now := tokenPrefix+draw(), b.now()
-	gave := secret(sha256.Sum256([]byte(text)))
-	b.spent = append(b.spent, spent{hash, gave, ends})
-	b.open = append(b.open, &token{text: gave, seat: s, made: now, used: now, gone: make(chan struct{})})
+	text, gave := b.seat(s, time.Time{})
+	b.spent = append(b.spent, spent{code: hash, gave: gave, ends: ends})
 	return text, s, nil
+}
+
+// seat returns a new token, and its hash.
+func (b *book) seat(s seat, ends time.Time) (text string, gave secret) {
+	text, now := tokenPrefix+draw(), b.now()
+	gave = sha256.Sum256([]byte(text))
+	b.open = append(b.open, &token{text: gave, seat: s, made: now, used: now, ends: ends, gone: make(chan struct{})})
+	return text, gave
 }
 
 // find returns the seat of a token, and a channel that is closed when it ends. asks says that the
@@ -196,7 +204,9 @@ func (b *book) tidy() {
 	now := b.now()
 	b.codes = slices.DeleteFunc(b.codes, func(i invitation) bool { return !now.Before(i.ends) })
 	b.spent = slices.DeleteFunc(b.spent, func(s spent) bool { return !now.Before(s.ends) })
-	b.drop(func(t *token) bool { return now.Sub(t.used) >= MaxIdle || now.Sub(t.made) >= MaxAge })
+	b.drop(func(t *token) bool {
+		return now.Sub(t.used) >= MaxIdle || now.Sub(t.made) >= MaxAge || !t.ends.IsZero() && !now.Before(t.ends)
+	})
 }
 
 func (b *book) drop(is func(*token) bool) {

@@ -130,7 +130,7 @@ func TestLimitsOfALogin(t *testing.T) {
 
 // TestTheRoomIsBounded: what is not known to be the owner's makes way.
 func TestTheRoomIsBounded(t *testing.T) {
-	r := &room{}
+	r := &room{most: maxConnections}
 	guests := make([]*guest, maxConnections+2)
 	for i := range guests {
 		guests[i] = &guest{in: r}

@@ -1,6 +1,7 @@
-// Package console serves the console: the owner's pages in a browser on this machine. It knows
+// Package console serves the console: the owner's pages in a browser. On this machine, [Console] knows
 // which browser a person at a terminal opened, and refuses any other program, above all those that
-// an agent started. What the pages show and do is answered by the services of package httpapi.
+// an agent started. On the network, [Network] serves people who log in at their identity provider,
+// and cannot know which program asks. What the pages show and do is answered by the services of package httpapi.
 package console
 
 import (
@@ -163,7 +164,7 @@ func (c *Console) address(ctx context.Context) (string, error) {
 		return "", errors.Join(err, l.Close())
 	}
 	c.server, c.at = c.newServer(at.String()), at.String()
-	c.opened <- opening{c.server, &room{Listener: l}} // one at a time, so it never waits
+	c.opened <- opening{c.server, &room{Listener: l, most: maxConnections}} // one at a time, so it never waits
 	return c.at, nil
 }
 
@@ -206,7 +207,7 @@ func (c *Console) OpenConsole(ctx context.Context, who httpapi.Identity, r *wire
 	if err != nil {
 		return nil, fmt.Errorf("%w: no port for the console: %w", httpapi.ErrInvalid, err)
 	}
-	seat := seat{who: httpapi.Identity{Tenant: who.Tenant, Name: who.Name, Channel: httpapi.ByConsole, May: who.May & httpapi.OwnerMay, Groups: who.Groups}}
+	seat := seat{who: httpapi.Identity{Tenant: who.Tenant, Name: who.Name, Channel: httpapi.ByConsole, Here: true, May: who.May & httpapi.OwnerMay, Groups: who.Groups}}
 	if r.GetOnlyShows() {
 		seat.only("it was opened so that it only shows")
 	}

@@ -164,10 +164,8 @@ func (d *door) foreign(r *http.Request) string {
 	if r.Host != d.at {
 		return "the console has another name than that; use the link of «floodmark open»"
 	}
-	for _, name := range []string{"Origin", "Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest", "Authorization", "Content-Type"} {
-		if len(r.Header.Values(name)) > 1 {
-			return name + " is there twice"
-		}
+	if name := twice(r.Header); name != "" {
+		return name + " is there twice"
 	}
 	if o := r.Header.Get("Origin"); o != "" && o != "http://"+r.Host {
 		return "another page asks"
@@ -184,6 +182,16 @@ func (d *door) foreign(r *http.Request) string {
 		return "another page leads here; copy the link of «floodmark open» into the address bar"
 	case !unsaidOr(r, "Sec-Fetch-Mode", "navigate"), !unsaidOr(r, "Sec-Fetch-Dest", "document"):
 		return "the console is shown in a window of its own, and inside no other page"
+	}
+	return ""
+}
+
+// twice names a header that counts and is there more than once; empty if there is none.
+func twice(h http.Header) string {
+	for _, name := range []string{"Origin", "Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-Dest", "Authorization", "Content-Type"} {
+		if len(h.Values(name)) > 1 {
+			return name
+		}
 	}
 	return ""
 }
@@ -233,21 +241,10 @@ func (d *door) login(w http.ResponseWriter, r *http.Request, caller peer.Caller,
 		answer(w, http.StatusForbidden, refusal{relays})
 		return
 	}
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		answer(w, http.StatusUnsupportedMediaType, refusal{"send application/json"})
-		return
-	}
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxLoginBytes))
 	var said struct {
 		Code string `json:"code"`
 	}
-	if err == nil {
-		strict := json.NewDecoder(bytes.NewReader(data))
-		strict.DisallowUnknownFields()
-		err = strict.Decode(&said)
-	}
-	if err != nil {
-		answer(w, http.StatusBadRequest, refusal{`send {"code": "…"}`})
+	if !readJSON(w, r, maxLoginBytes, `{"code": "…"}`, &said) {
 		return
 	}
 	text, s, err := d.book.admit(said.Code, only)
@@ -263,6 +260,27 @@ func (d *door) login(w http.ResponseWriter, r *http.Request, caller peer.Caller,
 	default:
 		answer(w, http.StatusOK, admission{Token: text, Name: s.who.Name, May: s.who.May, OnlyShows: s.why})
 	}
+}
+
+// readJSON reads the body of a login. If it is not what our page sends, it answers so and returns
+// false.
+func readJSON(w http.ResponseWriter, r *http.Request, most int64, form string, into any) bool {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		answer(w, http.StatusUnsupportedMediaType, refusal{"send application/json"})
+		return false
+	}
+	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	if err == nil {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{}) // or it would end the request while it is answered
+		strict := json.NewDecoder(bytes.NewReader(data))
+		strict.DisallowUnknownFields()
+		err = strict.Decode(into)
+	}
+	if err != nil {
+		answer(w, http.StatusBadRequest, refusal{"send " + form})
+		return false
+	}
+	return true
 }
 
 // relays is why a program that takes connections is not logged in. It takes nothing from the link.

@@ -7,11 +7,12 @@ import (
 )
 
 // A room bounds the open connections. One too many takes the place of the oldest that is not known
-// to be the owner's; if all are, it is closed itself. So whatever an agent opens, the owner's pages
+// to be an owner's; if all are, it is closed itself. So whatever an agent opens, the owner's pages
 // stay connected.
 type room struct {
 	net.Listener
 
+	most int        // connections
 	mu   sync.Mutex // guards open
 	open []*guest   // oldest first
 }
@@ -20,7 +21,7 @@ type room struct {
 type guest struct {
 	net.Conn
 	in *room
-	// known says that the owner's browser is at the other end.
+	// known says that the owner's browser, or a page that is logged in, is at the other end.
 	known atomic.Bool
 }
 
@@ -41,7 +42,7 @@ func (r *room) Accept() (net.Conn, error) {
 func (r *room) enter(g *guest) (out *guest) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.open) >= maxConnections {
+	if len(r.open) >= r.most {
 		out = g
 		for _, o := range r.open {
 			if !o.known.Load() {

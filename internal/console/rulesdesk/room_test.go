@@ -170,5 +170,5 @@ func (r *room) poisonedOf(tenant string, s floodmark.SessionID) {
 
 // me is a person in the console.
 func me() httpapi.Identity {
-	return httpapi.Identity{Name: "anna", Channel: httpapi.ByConsole, May: httpapi.OwnerMay}
+	return httpapi.Identity{Name: "anna", Channel: httpapi.ByConsole, Here: true, May: httpapi.OwnerMay}
 }

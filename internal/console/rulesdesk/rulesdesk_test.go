@@ -372,8 +372,9 @@ func TestWhoMaySave(t *testing.T) {
 	for name, who := range map[string]httpapi.Identity{
 		"a script at the owner's socket": {Channel: httpapi.OwnerSocket, May: httpapi.OwnerMay},
 		"a token":                        {Channel: httpapi.ByToken, May: httpapi.OwnerMay},
-		"a viewer in the console":        {Channel: httpapi.ByConsole, May: httpapi.MayView},
-		"another tenant":                 {Tenant: "other", Channel: httpapi.ByConsole, May: httpapi.OwnerMay},
+		"a viewer in the console":        {Channel: httpapi.ByConsole, Here: true, May: httpapi.MayView},
+		"a page of the network":          {Channel: httpapi.ByConsole, May: httpapi.OwnerMay},
+		"another tenant":                 {Tenant: "other", Channel: httpapi.ByConsole, Here: true, May: httpapi.OwnerMay},
 	} {
 		if _, err := r.SaveRules(t.Context(), who, &wire.SaveRulesRequest{Text: looser, Read: read}); !errors.Is(err, httpapi.ErrInvalid) {
 			t.Errorf("%s: %v", name, err)

@@ -59,8 +59,7 @@ type saved struct {
 // mayWrite refuses callers that are no person at this machine, and policies that come from
 // elsewhere.
 func (d *Desk) mayWrite(ctx context.Context, who httpapi.Identity) error {
-	at := who.Channel == httpapi.ByConsole || httpapi.Terminal(ctx, who)
-	if !at || !who.May.Has(httpapi.MayPolicy) {
+	if !httpapi.Present(ctx, who) || !who.May.Has(httpapi.MayPolicy) {
 		return fmt.Errorf("%w: a person at this machine must say this; a script edits the file and calls «floodmark policy reload»", httpapi.ErrInvalid)
 	}
 	if locked := d.locked(who); locked != "" {

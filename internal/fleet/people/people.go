@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
 
 	"github.com/floodmark/floodmark/internal/outward"
 )
@@ -39,6 +40,8 @@ type Options struct {
 	Now func() time.Time
 	// Dial connects to the provider; nil uses the machine's own network.
 	Dial Dial
+	// Browser is how people log in with a browser; the zero value lets none of them.
+	Browser Browser
 }
 
 // Dial connects to an address, as [net.Dialer.DialContext] does.
@@ -92,7 +95,8 @@ type Provider struct {
 
 	mu       sync.Mutex // guards what is below
 	verifier *oidc.IDTokenVerifier
-	tried    time.Time // when the provider's metadata were last requested
+	browser  oauth2.Endpoint // what a login with a browser needs; empty if it is unsafe
+	tried    time.Time       // when the provider's metadata were last requested
 }
 
 // New returns a verifier of a provider's tokens.
@@ -158,28 +162,37 @@ func (p *Provider) Close() { p.web.CloseIdleConnections() }
 
 // Find verifies a token and returns its person.
 func (p *Provider) Find(ctx context.Context, token string) (Person, error) {
-	if len(token) > MaxTokenBytes {
-		return Person{}, fmt.Errorf("%w: it has more than %d bytes", ErrNobody, MaxTokenBytes)
-	}
-	if !compact(token) {
-		return Person{}, fmt.Errorf("%w: it has not the form of one", ErrNobody)
-	}
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
-	v, err := p.ready(ctx)
+	checked, err := p.verify(ctx, token)
 	if err != nil {
 		return Person{}, err
+	}
+	return p.person(checked)
+}
+
+// verify checks the signature of a token, its issuer, audience and end.
+func (p *Provider) verify(ctx context.Context, token string) (*oidc.IDToken, error) {
+	if len(token) > MaxTokenBytes {
+		return nil, fmt.Errorf("%w: it has more than %d bytes", ErrNobody, MaxTokenBytes)
+	}
+	if !compact(token) {
+		return nil, fmt.Errorf("%w: it has not the form of one", ErrNobody)
+	}
+	v, err := p.ready(ctx)
+	if err != nil {
+		return nil, err
 	}
 	seen := &outcome{}
 	checked, err := v.Verify(context.WithValue(ctx, outcomeKey{}, seen), token)
 	if err != nil && errors.Is(seen.err, ErrUnreached) {
-		return Person{}, seen.err
+		return nil, seen.err
 	}
 	if err != nil {
 		// The library's error may quote the token.
-		return Person{}, fmt.Errorf("%w: %s", ErrNobody, reason(err))
+		return nil, fmt.Errorf("%w: %s", ErrNobody, reason(err))
 	}
-	return p.person(checked)
+	return checked, nil
 }
 
 // compact reports whether a text has the form that tokens have in a header: three parts of base64.
@@ -221,11 +234,13 @@ func (p *Provider) ready(ctx context.Context) (*oidc.IDTokenVerifier, error) {
 		return nil, fmt.Errorf("%w: %s", ErrUnreached, why(err, p.opts.Issuer))
 	}
 	var said struct {
-		Keys string `json:"jwks_uri"`
+		Keys    string   `json:"jwks_uri"`
+		Methods []string `json:"token_endpoint_auth_methods_supported"`
 	}
 	if err := found.Claims(&said); err != nil || CheckIssuer(said.Keys) != nil {
 		return nil, fmt.Errorf("%w: it names no safe address of its keys", ErrUnreached)
 	}
+	p.browser = p.opts.Browser.endpoint(found.Endpoint(), said.Methods)
 	p.verifier = oidc.NewVerifier(p.opts.Issuer, newKeys(p.web, said.Keys, p.opts.Now), &oidc.Config{
 		ClientID: p.opts.Audience, SupportedSigningAlgs: algorithms(), Now: p.opts.Now,
 	})

@@ -134,13 +134,16 @@ type Daemon struct {
 
 	hooks, owners net.Listener
 	network       []remote
-	tokens        *httpapi.Tokens    // of callers on the network; nil without a network
-	people        *peopleDoor        // nil without an identity provider
-	quotas        *quota.Gate        // nil without tenants
-	laptopQuotas  *quota.Gate        // of what laptops send; does not count against agents
-	machines      machines.Book      // nil: no laptop can join
-	joined        *membership.Laptop // the fleet that this one joined, if any
-	closers       []func() error     // in the order of opening
+	// networkConsole and logins are nil without a console on the network.
+	networkConsole net.Listener
+	logins         *browserDoor
+	tokens         *httpapi.Tokens    // of callers on the network; nil without a network
+	people         *peopleDoor        // nil without an identity provider
+	quotas         *quota.Gate        // nil without tenants
+	laptopQuotas   *quota.Gate        // of what laptops send; does not count against agents
+	machines       machines.Book      // nil: no laptop can join
+	joined         *membership.Laptop // the fleet that this one joined, if any
+	closers        []func() error     // in the order of opening
 
 	rings *keyring.Rings
 	nodes *otherNodes

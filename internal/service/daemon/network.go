@@ -47,7 +47,7 @@ func (d *Daemon) listenNetwork(ctx context.Context) error {
 		d.network = append(d.network, remote{l.Address, open})
 		d.closers = append(d.closers, closed(open))
 	}
-	return nil
+	return d.openNetworkConsole(ctx)
 }
 
 func serverTLS(l config.Listen) (*tls.Config, error) {

@@ -29,25 +29,12 @@ var _ httpapi.People = (*peopleDoor)(nil)
 // openPeople makes the peopleDoor if service.yaml names a provider. The provider is first asked when
 // a person comes, so machines are admitted even if it does not answer.
 func (d *Daemon) openPeople() error {
-	set := d.opts.Service.People
-	if set == nil {
+	if d.opts.Service.People == nil {
 		return nil
 	}
-	o := people.Options{
-		Issuer: set.Issuer, ClientID: set.ClientID, Audience: set.Audience, TenantClaim: set.TenantClaim,
-		GroupsClaim: set.GroupsClaim, NameClaim: set.NameClaim, MaxAge: time.Duration(set.MaxAge), Now: d.opts.Now,
-	}
-	if set.Tenant != nil {
-		o.Tenant = *set.Tenant
-	}
-	if set.Authority != "" {
-		data, err := os.ReadFile(set.Authority)
-		if err != nil {
-			return fmt.Errorf("people.authority: %w", err)
-		}
-		if o.Roots, err = outward.Pool(data); err != nil {
-			return fmt.Errorf("people.authority: %s: %w", set.Authority, err)
-		}
+	o, err := d.peopleOptions()
+	if err != nil {
+		return err
 	}
 	provider, err := people.New(o)
 	if err != nil {
@@ -58,9 +45,35 @@ func (d *Daemon) openPeople() error {
 	return nil
 }
 
+// peopleOptions returns the provider that service.yaml names.
+func (d *Daemon) peopleOptions() (people.Options, error) {
+	set := d.opts.Service.People
+	o := people.Options{
+		Issuer: set.Issuer, ClientID: set.ClientID, Audience: set.Audience, TenantClaim: set.TenantClaim,
+		GroupsClaim: set.GroupsClaim, NameClaim: set.NameClaim, MaxAge: time.Duration(set.MaxAge), Now: d.opts.Now,
+	}
+	if set.Tenant != nil {
+		o.Tenant = *set.Tenant
+	}
+	if set.Authority != "" {
+		data, err := os.ReadFile(set.Authority)
+		if err != nil {
+			return people.Options{}, fmt.Errorf("people.authority: %w", err)
+		}
+		if o.Roots, err = outward.Pool(data); err != nil {
+			return people.Options{}, fmt.Errorf("people.authority: %s: %w", set.Authority, err)
+		}
+	}
+	return o, nil
+}
+
 // Find implements [httpapi.People].
 func (p *peopleDoor) Find(ctx context.Context, text string) (httpapi.Identity, error) {
-	who, err := p.provider.Find(ctx, text)
+	return p.identity(p.provider.Find(ctx, text))
+}
+
+// identity returns the caller that a person is here.
+func (p *peopleDoor) identity(who people.Person, err error) (httpapi.Identity, error) {
 	switch {
 	case errors.Is(err, people.ErrNobody):
 		return httpapi.Identity{Why: err.Error()}, fmt.Errorf("%w: %w", httpapi.ErrNoToken, err)

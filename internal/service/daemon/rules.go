@@ -5,6 +5,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
+	"github.com/floodmark/floodmark/internal/ask/lasting"
 	"github.com/floodmark/floodmark/internal/rules/bundle"
 	"github.com/floodmark/floodmark/internal/rules/liverules"
 	"github.com/floodmark/floodmark/internal/rules/signedrules"
@@ -97,4 +98,51 @@ func (d *Daemon) bundleWrong(tenant, text string) {
 	if err := d.monitor.Note(ctx, journal.Session{Tenant: tenant, ID: monitor.Incidents}, seen); err != nil {
 		d.opts.Log.Error("an incident could not be written down", "kind", seen.Kind, "error", err)
 	}
+}
+
+// ownerDesk returns the desk that answers the owner.
+func (d *Daemon) ownerDesk() *owner.Desk {
+	mode := "user"
+	if d.opts.System {
+		mode = "system"
+	}
+	return (&owner.Desk{
+		Monitor: d.monitor, Journal: d.store, Hub: d.hub, Codes: d.desk, Key: d.keys.Signing, Evidence: d.proof.evidence,
+		Version: d.opts.Version, Engine: d.store.engine, Place: d.store.place, Mode: mode, Started: d.started,
+		Rules: d.rulesFor, Reload: d.reloadFor, Protecting: d.live.Protecting, Signed: d.signing(),
+		Notes: d.noted, Nodes: func() string { return d.nodes.difference().Note }, Now: d.opts.Now,
+		Elsewhere: d.elsewhere, Incident: d.ofOwner, MayAnswer: d.mayAnswer(), Laptops: d.laptopsDesk(), Mirror: d.machines, Fleet: d.joined, Teams: d.teams, Kept: d.boxes.Undo(), Lasting: lasting.Sessions(d.opts.Paths, d.opts.Now),
+	}).Cleaning(d.teams != nil)
+}
+
+// rulesFor returns the rules that are in effect for a tenant.
+func (d *Daemon) rulesFor(tenant string) owner.Rules {
+	if d.opts.Service.BundlesOf(tenant) == nil {
+		return forOwner(d.live.Current())
+	}
+	return d.signedFor(tenant)
+}
+
+// reloadFor reads the rules again and returns those in effect for a tenant. The policy file serves
+// all tenants and reading all bundles takes long, so both are read again only for the empty tenant,
+// which is the operator of the monitor. For another tenant only its own bundles are read.
+func (d *Daemon) reloadFor(ctx context.Context, tenant string) owner.Rules {
+	file := forOwner(d.live.Current())
+	file.Fresh = false
+	if tenant == "" {
+		file = forOwner(d.live.Reload())
+		if err := d.signed.Again(ctx); err != nil {
+			d.opts.Log.Error("read the bundles again", "error", err)
+		}
+	}
+	if d.opts.Service.BundlesOf(tenant) == nil {
+		return file
+	}
+	d.signed.Look(ctx, tenant)
+	return d.signedFor(tenant)
+}
+
+// forOwner returns the status of the rules as owners see it.
+func forOwner(s liverules.Status) owner.Rules {
+	return owner.Rules{Rules: s.Rules, Loaded: s.Loaded, Fresh: s.Fresh, Problems: s.Problems(), Refused: s.Refused != nil}
 }

@@ -95,7 +95,7 @@ func (d *Daemon) servers() []server {
 		localServer("hook.sock (HTTP)", plain, d.atHookDoor(httpapi.NewHookHandler(d.pushes, options)), d.hookConn),
 		localServer("owner.sock", d.owners, d.atOwnerDoor(d.ownerHandler(desk, options)), d.ownerConn),
 		{"console", d.console.Run, d.console.Stop},
-	}, d.networkServers(options, desk)...), d.metricsServers()...)
+	}, d.networkServers(options, desk)...), append(d.networkConsoleServers(desk, options), d.metricsServers()...)...)
 }
 
 // ownerHandler serves the owner's requests.

@@ -164,7 +164,7 @@ func refusal(who Identity, path string, needs May) *connect.Error {
 		err := errors.New("nobody known: send «Authorization: Bearer fm_…» with a token that is neither revoked nor expired, or a client certificate that was admitted")
 		return connect.NewError(connect.CodeUnauthenticated, err)
 	}
-	if who.Channel == ByProvider {
+	if who.Channel == ByProvider || who.Channel == ByConsole && !who.Here {
 		return connect.NewError(connect.CodePermissionDenied,
 			fmt.Errorf("%s may not do this: it takes the role %s; whoever runs this monitor says which groups have it", who.Name, needs.Role()))
 	}

@@ -128,6 +128,8 @@ type Identity struct {
 	// Enrols bounds how many laptops the caller's credential may enrol; nil for people, who have no
 	// limit.
 	Enrols *Enrols
+	// Here says that a page of the console was opened at this machine, by a person at a terminal.
+	Here bool
 	// Why is the reason why the caller is unknown, for the caller. It contains no secret.
 	Why string
 	// Unsure says that the caller could not be looked up, so that a retry may help.
@@ -149,7 +151,9 @@ const (
 	ByCertificate = "certificate"
 	ByProvider    = "oidc"    // a token that an identity provider signed
 	ByMachine     = "machine" // a token that the fleet gave to a laptop
-	ByConsole     = "console" // a page that a person at a terminal of this machine opened
+	// ByConsole is a page: of a person at this machine, if the identity is Here, or of a person whom
+	// an identity provider named. The names of the latter begin with ByProvider and a colon.
+	ByConsole = "console"
 )
 
 type identityKey struct{}
@@ -182,8 +186,8 @@ func Terminal(ctx context.Context, who Identity) bool {
 	return at && who.Channel == OwnerSocket
 }
 
-// Present reports whether a person asks who is at this machine: at a terminal, or in the console,
-// which a person at a terminal opened.
+// Present reports whether a person asks who is at this machine: at a terminal, or in a console that
+// a person at a terminal opened.
 func Present(ctx context.Context, who Identity) bool {
-	return who.Channel == ByConsole || Terminal(ctx, who)
+	return who.Channel == ByConsole && who.Here || Terminal(ctx, who)
 }

@@ -23,7 +23,7 @@ func (d *Desk) Undo(ctx context.Context, who httpapi.Identity, r *wire.UndoReque
 	if gives && !httpapi.Present(ctx, who) {
 		return nil, fmt.Errorf("%w: only a person at a terminal can do this; a script cannot change your files", httpapi.ErrInvalid)
 	}
-	if who.Channel != httpapi.OwnerSocket && who.Channel != httpapi.ByConsole || d.Kept == nil {
+	if who.Channel != httpapi.OwnerSocket && !httpapi.Present(ctx, who) || d.Kept == nil {
 		return nil, fmt.Errorf("%w: nothing is kept here: ask the monitor of your own that runs boxes", httpapi.ErrInvalid)
 	}
 	out := &wire.UndoResponse{Done: true}

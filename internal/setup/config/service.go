@@ -46,6 +46,8 @@ type Service struct {
 	Bundles *Bundles `yaml:"bundles"`
 	// People are the people that an identity provider knows; nil: none.
 	People *People `yaml:"people"`
+	// Console serves the console to these people over the network; nil: to nobody.
+	Console *Console `yaml:"console"`
 	// Answers says which groups answer which questions.
 	Answers []Answer `yaml:"answers"`
 	// Owners are the users whose agents may report in system mode.
@@ -222,7 +224,7 @@ func (s Service) check() error {
 			return fmt.Errorf("agents.%s.ask: it is not known to ask by itself and wait for the answer (leave it out)", name)
 		}
 	}
-	if err := errors.Join(s.checkTenants(), s.Bundles.check(), s.checkPeople(), s.checkAnswers(), s.checkPackages()); err != nil {
+	if err := errors.Join(s.checkTenants(), s.Bundles.check(), s.checkPeople(), s.checkConsole(), s.checkAnswers(), s.checkPackages()); err != nil {
 		return err
 	}
 	if s.Auditor != nil {

@@ -49,6 +49,10 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	if p.broken(w) {
 		return
 	}
+	if r.FormValue("grant_type") == "authorization_code" {
+		p.exchange(w, r)
+		return
+	}
 	p.mu.Lock()
 	wrong := ""
 	switch {

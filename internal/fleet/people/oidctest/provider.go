@@ -39,6 +39,7 @@ type Provider struct {
 	codes   int            // how many codes were given out
 	issued  map[string]any // the claims of the next login
 	refresh string
+	browsed browsed
 }
 
 type key struct {
@@ -109,6 +110,7 @@ func (p *Provider) handler() http.Handler {
 	mux.HandleFunc("GET /.well-known/openid-configuration", p.discovery)
 	mux.HandleFunc("GET /keys", p.keySet)
 	mux.HandleFunc("POST /device", p.authorize)
+	mux.HandleFunc("GET /auth", p.authorizeBrowser)
 	mux.HandleFunc("POST /token", p.token)
 	mux.HandleFunc("POST /revoke", p.revoke)
 	return mux
