@@ -52,8 +52,8 @@ async function model(calls) {
   return { ...server, gave, result: (n) => (read.length >= n ? Promise.resolve(read[n - 1]) : new Promise((done) => waits.push({ n, done }))) };
 }
 
-/** world starts a daemon in a new home; `close` ends all that was started. */
-export async function world({ policy = '', text = 'News of today.' } = {}) {
+/** world starts a daemon in a new home; `close` ends all that was started. `service` gives its service.yaml. */
+export async function world({ policy = '', text = 'News of today.', service } = {}) {
   const home = await mkdtemp(join(homedir(), '.fm-console-')); // folders below /tmp do not count as the owner's
   const write = async (name, data) => {
     await mkdir(dirname(join(home, name)), { recursive: true });
@@ -62,6 +62,7 @@ export async function world({ policy = '', text = 'News of today.' } = {}) {
   };
   const rules = await write('fm-policy.yaml', `version: 1\nprofile: coding\n${policy}`);
   const dir = join(home, 'fm');
+  if (service) await write('fm/config/service.yaml', await service(write));
   const env = { HOME: home, PATH: process.env.PATH, LANG: 'C.UTF-8', TERM: 'dumb' };
   const daemon = spawn(program, ['serve', '--dir', dir, '--policy', rules], { env, stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';

@@ -1,18 +1,40 @@
 import { mount } from 'svelte';
 import App from './App.svelte';
 import './app.css';
-import { hasToken, login, openCode } from './lib/api';
+import { hasToken, login, openCode, type Brought } from './lib/api';
 import { live } from './lib/live.svelte';
+import { network, returned } from './lib/login';
 import { start } from './lib/route.svelte';
 
+/** brought takes the code of a link, or of a provider, out of the address. */
+function brought(): Brought | undefined {
+  const { hash, search } = location;
+  if (!network) {
+    const code = openCode(hash);
+    if (code === undefined) return undefined;
+    history.replaceState(null, '', '/'); // before anything else: it is a secret for a minute
+    return { code };
+  }
+  if (search !== '') history.replaceState(null, '', `/${hash}`);
+  const back = returned(search);
+  if (back?.page) history.replaceState(null, '', `/${back.page}`);
+  return back?.brought;
+}
+
 async function main(): Promise<void> {
-  const code = openCode(location.hash);
-  if (code !== undefined) history.replaceState(null, '', '/'); // before anything else: it is a secret for a minute
+  let code: Brought | undefined;
+  let wrong: unknown;
+  try {
+    code = brought();
+  } catch (e) {
+    wrong = e;
+  }
   start();
   const target = document.getElementById('app') as HTMLElement;
   target.replaceChildren(); // what stood there until the code was read
   mount(App, { target });
   try {
+    if (wrong !== undefined) throw wrong;
     if (code !== undefined) await login(code);
     if (hasToken()) live.start();
     else live.close('');

@@ -4,6 +4,7 @@
 // address (`#/session/ID`: `{ rest: 'ID' }`), and add its line.
 
 import type { Component } from 'svelte';
+import { network } from './lib/login';
 import Now from './pages/Now.svelte';
 
 export interface Page {
@@ -15,9 +16,12 @@ export interface Page {
   load: () => Promise<{ default: Component<{ rest: string }> }>;
 }
 
-export const pages: [Page, ...Page[]] = [
+const all: [Page, ...Page[]] = [
   { id: 'now', name: 'Now', load: () => Promise.resolve({ default: Now }) }, // the first page is there at once
   { id: 'session', name: 'Sessions', load: () => import('./pages/Session.svelte') },
   { id: 'rules', name: 'Rules', load: () => import('./pages/Rules.svelte') },
   { id: 'did', name: 'What it did', load: () => import('./pages/Did.svelte') },
 ];
+
+/** The pages that there are here: over the network none changes rules. */
+export const pages = all.filter((p) => !network || p.id !== 'rules') as [Page, ...Page[]];

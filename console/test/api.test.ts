@@ -88,7 +88,7 @@ test('the code of a link is taken from the fragment alone', () => {
 
 test('the token goes with every call but the login, and no cookie does', async () => {
   const f = answers(() => Response.json({ token: 'T', onlyShows: 'why' }), () => Response.json({}));
-  await api.login('CODE');
+  await api.login({ code: 'CODE' });
   expect(api.hasToken()).toBe(true);
   expect(api.onlyShows()).toBe('why');
   await api.status();
@@ -106,7 +106,7 @@ test('errors say what the daemon said', async () => {
   answers(() => Response.json({ code: 'permission_denied', message: 'not you' }, { status: 403 }));
   await expect(api.status()).rejects.toMatchObject({ code: 'permission_denied', message: 'not you' });
   answers(() => Response.json({ error: 'used already' }, { status: 401 }));
-  await expect(api.login('x')).rejects.toMatchObject({ final: true, message: 'used already' });
+  await expect(api.login({ code: 'x' })).rejects.toMatchObject({ final: true, message: 'used already' });
   answers(() => new Response('refused: an agent\n', { status: 403, headers: { 'Content-Type': 'text/plain' } }));
   await expect(api.status()).rejects.toMatchObject({ message: 'refused: an agent' });
   vi.stubGlobal('fetch', () => Promise.reject(new TypeError('no')));

@@ -72,3 +72,11 @@ func (b *book) enter(code string, s seat, ends time.Time) (string, error) {
 	b.spent[at].gave = gave
 	return text, nil
 }
+
+// leave ends the token of a page whose person logs out.
+func (b *book) leave(text string) {
+	hash := secret(sha256.Sum256([]byte(text)))
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.drop(func(t *token) bool { return t.text == hash })
+}

@@ -98,17 +98,19 @@ func (n *Network) Server() *http.Server {
 // End logs all pages out.
 func (n *Network) End() { n.book.end() }
 
-// beginPath is where a page asks for the provider's address.
-const beginPath = "/login/begin"
+// A page asks at beginPath for the provider's address, and ends its token at logoutPath.
+const (
+	beginPath  = "/login/begin"
+	logoutPath = "/logout"
+)
 
 // ServeHTTP implements [http.Handler].
 func (n *Network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	harden(w.Header())
 	// As for a door's; a writer without deadlines is a test's.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
-	api := strings.HasPrefix(r.URL.Path, apiPrefix)
-	want := http.MethodGet
-	if api || r.URL.Path == loginPath || r.URL.Path == beginPath {
+	api, want := strings.HasPrefix(r.URL.Path, apiPrefix), http.MethodGet
+	if api || r.URL.Path == loginPath || r.URL.Path == beginPath || r.URL.Path == logoutPath {
 		want = http.MethodPost
 	}
 	if why := n.foreign(r); why != "" {
@@ -123,6 +125,10 @@ func (n *Network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case api:
 		n.serveAPI(w, r)
+	case r.URL.Path == logoutPath:
+		text, _ := bearer(r.Header.Get("Authorization"))
+		n.book.leave(text)
+		w.WriteHeader(http.StatusNoContent)
 	case want == http.MethodPost:
 		n.serveLogin(w, r)
 	default:

@@ -113,6 +113,11 @@ func TestAPageOfTheNetwork(t *testing.T) {
 	if who.Name != "oidc:anna" || who.Tenant != "acme" || who.Channel != httpapi.ByConsole || who.Here || who.May != httpapi.OwnerMay || httpapi.Present(t.Context(), who) || httpapi.Present(httpapi.AtTerminal(t.Context()), who) {
 		t.Errorf("%+v", who)
 	}
+	other, _ := s.enter("ben")
+	out := s.ask(http.MethodPost, logoutPath, "", func(r *http.Request) { r.Header.Set("Authorization", "Bearer "+other) })
+	if out.Code != http.StatusNoContent || s.status(other) != http.StatusUnauthorized || s.status(token) != http.StatusOK {
+		t.Errorf("logged out: %d", out.Code)
+	}
 	for code, want := range map[string]int{"nobody": http.StatusUnauthorized, "down": http.StatusServiceUnavailable} {
 		if token, status := s.enter(code); status != want || token != "" {
 			t.Errorf("%s: %d", code, status)
@@ -147,7 +152,7 @@ func TestStrangersOfTheNetwork(t *testing.T) {
 		"another of this site": set("Sec-Fetch-Site", "same-site"),
 	}
 	for name, change := range posts {
-		for _, path := range []string{loginPath, beginPath, wire.OwnerServiceStatusProcedure} {
+		for _, path := range []string{loginPath, beginPath, logoutPath, wire.OwnerServiceStatusProcedure} {
 			w := s.ask(http.MethodPost, path, `{}`, change)
 			if w.Code != http.StatusForbidden || len(s.served) != 0 || s.asked != asked {
 				t.Errorf("%s at %s: %d %s", name, path, w.Code, w.Body)

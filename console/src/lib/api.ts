@@ -40,18 +40,38 @@ export function openCode(hash: string): string | undefined {
   return /^#open=([A-Za-z0-9_-]{1,512})$/.exec(hash)?.[1];
 }
 
-/** login exchanges the code of a link for the token of this tab. */
-export async function login(code: string): Promise<void> {
-  const answer = await send('/login', 'application/json', JSON.stringify({ code }));
+/** What a login brings: the code of a link, or of a provider with what this tab kept. */
+export type Brought = { code: string; verifier?: string; nonce?: string };
+
+/** login exchanges a code for the token of this tab. */
+export async function login(brought: Brought): Promise<void> {
+  const answer = await send('/login', 'application/json', JSON.stringify(brought));
   const { token, onlyShows } = (await answer.json()) as { token?: unknown; onlyShows?: unknown };
   if (typeof token !== 'string' || token === '') throw new ApiError('internal', 'The daemon sent no token.');
   sessionStorage.setItem(kept, token);
   sessionStorage.setItem(keptShows, typeof onlyShows === 'string' ? onlyShows : '');
 }
 
+/** begin asks where this browser logs in. */
+export async function begin(leaving: { state: string; nonce: string; challenge: string }): Promise<string> {
+  const answer = await send('/login/begin', 'application/json', JSON.stringify(leaving));
+  const { go } = (await answer.json()) as { go?: unknown };
+  if (typeof go !== 'string') throw new ApiError('internal', 'The daemon names no page to log in at.');
+  return go;
+}
+
+/** logout ends the token of this tab, here and at the daemon. */
+export async function logout(): Promise<void> {
+  try {
+    await send('/logout', 'application/json', '');
+  } finally {
+    forgetToken();
+  }
+}
+
 async function send(path: string, type: string, body: BodyInit, signal?: AbortSignal): Promise<Response> {
   const headers: Record<string, string> = { 'Content-Type': type, 'Connect-Protocol-Version': '1' };
-  const token = path === '/login' ? null : sessionStorage.getItem(kept);
+  const token = path.startsWith('/login') ? null : sessionStorage.getItem(kept);
   if (token !== null) headers['Authorization'] = `Bearer ${token}`;
   let answer: Response;
   try {

@@ -107,6 +107,13 @@ class Live {
     this.loaded = false;
   }
 
+  /** logOut ends the page, and its token at the daemon. */
+  logOut(): void {
+    this.#stop?.abort();
+    api.logout().catch(() => undefined);
+    this.close('');
+  }
+
   /** hear tells a page of everything that happens, until the returned function is called. */
   hear(f: (m: WatchResponse) => void): () => void {
     this.#hears.add(f);
