@@ -1,11 +1,14 @@
 package people
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
@@ -22,6 +25,9 @@ type Browser struct {
 	Secret string
 	// Scopes are requested in addition to openid.
 	Scopes []string
+	// Asked is how long ago the provider may have asked for the password at most; zero: it need not
+	// say. What drives a person's browser has the provider's cookies, and not the password.
+	Asked time.Duration
 }
 
 // endpoint returns the provider's addresses, or none if one of them is unsafe. A secret is sent as the
@@ -75,8 +81,13 @@ func (p *Provider) Where(ctx context.Context, l Leaving) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return client.AuthCodeURL(l.State, oidc.Nonce(l.Nonce),
-		oauth2.SetAuthURLParam("code_challenge", l.Challenge), oauth2.SetAuthURLParam("code_challenge_method", "S256")), nil
+	more := []oauth2.AuthCodeOption{
+		oidc.Nonce(l.Nonce), oauth2.SetAuthURLParam("code_challenge", l.Challenge), oauth2.SetAuthURLParam("code_challenge_method", "S256"),
+	}
+	if asked := p.opts.Browser.Asked; asked > 0 {
+		more = append(more, oauth2.SetAuthURLParam("max_age", strconv.Itoa(int(asked.Seconds()))))
+	}
+	return client.AuthCodeURL(l.State, more...), nil
 }
 
 // LogIn exchanges a code for an ID token and returns its person. The token itself is dropped.
@@ -108,7 +119,27 @@ func (p *Provider) LogIn(ctx context.Context, r Return) (Person, error) {
 	if checked.Nonce != r.Nonce {
 		return Person{}, fmt.Errorf("%w: it was issued for another page; log in again", ErrNobody)
 	}
-	return p.person(checked)
+	who, err := p.person(checked)
+	if err != nil || !p.askedLately(checked) {
+		return Person{}, cmp.Or(err, fmt.Errorf("%w: the provider does not say that it has just asked for your password; log in there again", ErrNobody))
+	}
+	return who, nil
+}
+
+// askedLately reports whether the provider says that it asked for the password not too long ago. A
+// page could leave max_age out, so what counts is the token.
+func (p *Provider) askedLately(t *oidc.IDToken) bool {
+	if p.opts.Browser.Asked <= 0 {
+		return true
+	}
+	var said struct {
+		At *float64 `json:"auth_time"`
+	}
+	if err := t.Claims(&said); err != nil || said.At == nil {
+		return false
+	}
+	age := p.opts.Now().Sub(time.Unix(int64(*said.At), 0))
+	return age >= -Skew && age <= p.opts.Browser.Asked+Skew
 }
 
 // client returns the client for logins with a browser.

@@ -165,3 +165,28 @@ func TestNoLoginWithABrowser(t *testing.T) {
 		}
 	})
 }
+
+// A provider that asked for the password long ago, or does not say when, is not believed if it has
+// to have asked just now.
+func TestWhenThePasswordWasAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHall(t, func(o *people.Options) { browsing(o); o.Browser.Asked = 10 * time.Minute })
+		where, err := h.people.Where(t.Context(), people.Leaving{State: drawn("s"), Nonce: drawn("n"), Challenge: drawn("c")})
+		if err != nil || !strings.Contains(where, "max_age=600&") {
+			t.Errorf("%s, %v", where, err)
+		}
+		at := func(d time.Duration) int64 { return h.clock().Add(-d).Unix() }
+		for what, c := range map[string]struct {
+			said any
+			ok   bool
+		}{
+			"now": {at(0), true}, "at the limit": {at(11 * time.Minute), true}, "before": {at(11*time.Minute + time.Second), false}, "never": {nil, false}, "a text": {"now", false},
+			"a fast clock": {at(-time.Minute), true}, "later": {at(-time.Minute - time.Second), false},
+		} {
+			h.Browse(h.good(map[string]any{"auth_time": c.said}))
+			if who, err := h.returns(t, h.leave(t)); (err == nil) != c.ok || !c.ok && !errors.Is(err, people.ErrNobody) {
+				t.Errorf("%s: %+v, %v", what, who, err)
+			}
+		}
+	})
+}

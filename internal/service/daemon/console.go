@@ -95,7 +95,7 @@ func (d *Daemon) openNetworkConsole(ctx context.Context) error {
 		o.ClientID = set.ClientID
 	}
 	o.Audience = "" // an ID token is for its client
-	o.Browser = people.Browser{Redirect: set.Redirect(), Scopes: slices.DeleteFunc(slices.Clone(d.opts.Service.People.Scopes), func(s string) bool { return s == offline })}
+	o.Browser = people.Browser{Redirect: set.Redirect(), Asked: time.Duration(set.PasswordAge), Scopes: slices.DeleteFunc(slices.Clone(d.opts.Service.People.Scopes), func(s string) bool { return s == offline })}
 	if o.Browser.Secret, err = set.ClientSecret.Reveal(); err != nil {
 		return fmt.Errorf("console.clientSecret: %w", err)
 	}

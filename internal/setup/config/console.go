@@ -23,10 +23,16 @@ type Console struct {
 	ClientSecret Secret `yaml:"clientSecret"`
 	// MaxAge is how long a page stays logged in; zero: until its token of the provider ends.
 	MaxAge Days `yaml:"maxAge"`
+	// PasswordAge is how long ago the provider may have asked a person for the password, or for what
+	// it has in its place, at a login; zero: it need not say.
+	PasswordAge Days `yaml:"passwordAge"`
 }
 
 // maxConsoleAge bounds how long a page stays logged in, because the provider is not asked again.
-const maxConsoleAge = 24 * time.Hour
+const (
+	maxConsoleAge  = 24 * time.Hour
+	minPasswordAge = time.Minute
+)
 
 // Origin returns the console's address as browsers write it: in small letters, without the port of
 // https.
@@ -60,6 +66,8 @@ func (s Service) checkConsole() error {
 		return errors.New("console.listen.clientCA: people log in at their provider there, and certificates count for nothing (leave it out)")
 	case time.Duration(c.MaxAge) > maxConsoleAge:
 		return fmt.Errorf("console.maxAge: at most %d hours", int(maxConsoleAge.Hours()))
+	case c.PasswordAge != 0 && time.Duration(c.PasswordAge) < minPasswordAge:
+		return fmt.Errorf("console.passwordAge: at least %s, or nobody types that fast", minPasswordAge)
 	}
 	return nil
 }

@@ -16,12 +16,13 @@ func TestConsole(t *testing.T) {
   clientId: floodmark-console
   clientSecret: ${CONSOLE_SECRET}
   maxAge: 8h
+  passwordAge: 10m
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := s.Console
-	if c.Origin() != "https://console.firm.example" || c.Redirect() != "https://console.firm.example/" || c.ClientID != "floodmark-console" || time.Duration(c.MaxAge) != 8*time.Hour || c.ClientSecret.String() != hidden {
+	if c.Origin() != "https://console.firm.example" || c.Redirect() != "https://console.firm.example/" || c.ClientID != "floodmark-console" || time.Duration(c.MaxAge) != 8*time.Hour || c.ClientSecret.String() != hidden || time.Duration(c.PasswordAge) != 10*time.Minute {
 		t.Errorf("%+v", c)
 	}
 	listen := `listen: {address: "0.0.0.0:7444", certificate: a, key: b}`
@@ -41,6 +42,7 @@ func TestConsole(t *testing.T) {
 		consoleHead + `console: {url: "https://c.example", listen: {address: "0.0.0.0:1"}}`:                               "certificate and key",
 		consoleHead + `console: {url: "https://c.example", listen: {address: ":1", certificate: a, key: b, clientCA: c}}`: "clientCA",
 		consoleHead + `console: {url: "https://c.example", ` + listen + `, maxAge: 25h}`:                                  "at most 24 hours",
+		consoleHead + `console: {url: "https://c.example", ` + listen + `, passwordAge: 59s}`:                             "at least 1m0s",
 		consoleHead + `console: {url: "https://c.example", ` + listen + `, oidc: {}}`:                                     "there is no key oidc here",
 	} {
 		if _, err := ParseService("service.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
