@@ -187,7 +187,7 @@ func (n *Network) begin(w http.ResponseWriter, r *http.Request) {
 	}
 	where, err := n.Login.Where(r.Context(), said)
 	if err != nil {
-		n.refuse(r.Context(), w, "", err)
+		n.refuse(r.Context(), w, "the page sent something that no login begins with: load it again", err)
 		return
 	}
 	answer(w, http.StatusOK, struct {
@@ -229,7 +229,7 @@ func (n *Network) login(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, admission{Token: text, Name: s.who.Name, May: s.who.May, OnlyShows: s.why})
 }
 
-// refuse says why there is no token. why is for the person; empty if err is.
+// refuse says why there is no token. why is for the person if err is [httpapi.ErrNoToken].
 func (n *Network) refuse(ctx context.Context, w http.ResponseWriter, why string, err error) {
 	switch {
 	case errors.Is(err, errCodeTwice):

@@ -50,6 +50,9 @@ func newSquare(t *testing.T) *square {
 // Where implements [Login].
 func (s *square) Where(_ context.Context, l Leaving) (string, error) {
 	s.asked++
+	if l.State == "" {
+		return "", httpapi.ErrNoToken
+	}
 	return "https://login.example/?state=" + l.State, nil
 }
 
@@ -204,6 +207,9 @@ func TestWhatALoginMaySend(t *testing.T) {
 	}
 	if w := s.ask(http.MethodPost, beginPath, `{"state":"s","redirect_uri":"https://evil.example/"}`, nil); w.Code != http.StatusBadRequest {
 		t.Errorf("a redirect of the page's own: %d", w.Code)
+	}
+	if w := s.ask(http.MethodPost, beginPath, "{}", nil); w.Code != http.StatusUnauthorized || !strings.Contains(w.Body.String(), "load it again") {
+		t.Errorf("nothing: %d %s", w.Code, w.Body)
 	}
 	if w := s.ask(http.MethodPost, beginPath, "{}", func(r *http.Request) { r.Header.Set("Content-Type", "text/plain") }); w.Code != http.StatusUnsupportedMediaType {
 		t.Errorf("no JSON: %d", w.Code)
