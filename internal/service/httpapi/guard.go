@@ -180,6 +180,17 @@ func unread(ctx context.Context) error {
 	return err
 }
 
+// emptyMessage returns a message without fields in the encoding of a request.
+func emptyMessage(kind string, framed bool) (data []byte) {
+	if strings.Contains(kind, "json") {
+		data = []byte("{}")
+	}
+	if framed {
+		data = append([]byte{0, 0, 0, 0, byte(len(data))}, data...)
+	}
+	return data
+}
+
 // read reads the whole request, because every method has one message, and bounds the time for it.
 // An unreadable request continues as an empty one with the reason, so that it is answered in the
 // caller's own protocol.
@@ -210,10 +221,7 @@ func (g *guard) read(w http.ResponseWriter, r *http.Request, claim *hookframe.Cl
 		r.Header.Del(h)
 	}
 	if err != nil {
-		data = nil
-		if framed {
-			data = make([]byte, frameBytes)
-		}
+		data = emptyMessage(r.Header.Get("Content-Type"), framed)
 		r = r.WithContext(context.WithValue(r.Context(), unreadKey{}, err))
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(data)), int64(len(data))
