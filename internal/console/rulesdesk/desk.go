@@ -95,7 +95,7 @@ func (d *Desk) Rules(_ context.Context, who httpapi.Identity, r *wire.RulesReque
 func (d *Desk) file(who httpapi.Identity) (*wire.RulesFile, error) {
 	text, err := config.ReadPolicy(d.opts.File)
 	if err != nil {
-		return nil, err
+		return nil, unusable(err)
 	}
 	out := &wire.RulesFile{Path: d.opts.File, Locked: d.locked(who), Missing: text == nil}
 	if text == nil {

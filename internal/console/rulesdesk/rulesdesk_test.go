@@ -19,6 +19,7 @@ import (
 	"github.com/floodmark/floodmark/internal/cli/rules"
 	"github.com/floodmark/floodmark/internal/service/httpapi"
 	"github.com/floodmark/floodmark/internal/service/owner"
+	"github.com/floodmark/floodmark/internal/setup/config"
 	"github.com/floodmark/floodmark/internal/story"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -273,7 +274,7 @@ func TestNothingIsSavedUnrecorded(t *testing.T) {
 	r := newRoom(t)
 	ask := &wire.SaveRulesRequest{Text: looser, Read: r.page().GetFiles()[0].GetDigest()}
 	r.deaf = errors.New("the journal is full")
-	if _, err := r.SaveRules(t.Context(), me(), ask); !errors.Is(err, r.deaf) || r.read() != first || len(r.page().GetVersions()) != 0 {
+	if _, err := r.SaveRules(t.Context(), me(), ask); !errors.Is(err, r.deaf) || errors.Is(err, httpapi.ErrInvalid) || r.read() != first || len(r.page().GetVersions()) != 0 {
 		t.Errorf("%v: %q, %d versions", err, r.read(), len(r.page().GetVersions()))
 	}
 	r.deaf = nil
@@ -285,6 +286,24 @@ func TestNothingIsSavedUnrecorded(t *testing.T) {
 	}
 	if n := len(r.notes); n != 2 || r.notes[0].Kind != "policy-saved" || r.notes[1].Kind != "policy-not-saved" {
 		t.Errorf("%v", r.notes)
+	}
+}
+
+// TestWhatIsWrongWithTheFileIsSaid: the owner has to mend it, so it is no internal error.
+func TestWhatIsWrongWithTheFileIsSaid(t *testing.T) {
+	r := newRoom(t)
+	r.write(strings.Repeat("#", config.MaxPolicyBytes+1))
+	if _, err := r.Rules(t.Context(), me(), &wire.RulesRequest{}); !errors.Is(err, httpapi.ErrInvalid) || !strings.Contains(err.Error(), "larger than") {
+		t.Errorf("too large: %v", err)
+	}
+	if _, err := r.SaveRules(t.Context(), me(), &wire.SaveRulesRequest{Text: first}); !errors.Is(err, httpapi.ErrInvalid) || len(r.notes) != 0 {
+		t.Errorf("too large: %v, %v", err, r.notes)
+	}
+	if err := errors.Join(os.Remove(r.file), os.Symlink(r.file+".gone", r.file)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.SaveRules(t.Context(), me(), &wire.SaveRulesRequest{Text: first}); !errors.Is(err, httpapi.ErrInvalid) || !strings.Contains(err.Error(), "a file that is gone") {
+		t.Errorf("a link to nothing: %v", err)
 	}
 }
 

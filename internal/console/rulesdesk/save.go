@@ -86,7 +86,7 @@ func (d *Desk) save(ctx context.Context, who httpapi.Identity, kind, text, read 
 	}
 	at, err := target(d.opts.File)
 	if err != nil {
-		return got, err
+		return got, unusable(err)
 	}
 	c := change{desk: d, who: who, kind: kind, at: at, text: text}
 	err = c.write(ctx, read)
@@ -120,7 +120,7 @@ type change struct {
 // write records who saves, keeps the old version and replaces the file, if that still has the digest
 // that the caller read. What is recorded and not done is recorded, too.
 func (c *change) write(ctx context.Context, read string) error {
-	recorded := false
+	recorded, unrecorded := false, error(nil)
 	err := wholefile.Change(ctx, c.at, "the policy", lockTime, func() (_ []byte, err error) {
 		if c.was, err = config.ReadPolicy(c.at); err != nil {
 			return nil, err
@@ -128,8 +128,8 @@ func (c *change) write(ctx context.Context, read string) error {
 		if digest(c.was) != read {
 			return nil, errChanged
 		}
-		if err := c.record(ctx, c.kind); err != nil {
-			return nil, err
+		if unrecorded = c.record(ctx, c.kind); unrecorded != nil {
+			return nil, unrecorded
 		}
 		recorded = true
 		old := version{At: c.desk.opts.Now().UTC(), By: c.who.Name, Text: string(c.was)}
@@ -138,8 +138,17 @@ func (c *change) write(ctx context.Context, read string) error {
 	if err != nil && recorded {
 		err = errors.Join(err, c.record(ctx, "policy-not-saved"))
 	}
-	return err
+	if err == nil || unrecorded != nil || errors.Is(err, errChanged) {
+		return err
+	}
+	if errors.Is(err, wholefile.ErrLocked) {
+		err = fmt.Errorf("another program is changing the policy (%w); try again", err)
+	}
+	return unusable(err)
 }
+
+// unusable returns an error about the file of the policy for the owner, who has to mend that.
+func unusable(err error) error { return fmt.Errorf("%w: %w", httpapi.ErrInvalid, err) }
 
 func (c *change) record(ctx context.Context, kind string) error {
 	said := fmt.Sprintf("digest %s of the text, by %s (%s)", floodmark.DigestOf(c.text).Short(), floodmark.OneLine(c.who.Name, maxName), c.who.Channel)

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/setup/config"
+	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -124,6 +126,19 @@ func TestEverySaveIsRecorded(t *testing.T) {
 	}
 	if said := c.incidents(t); !strings.Contains(said, "policy-saved") || !strings.Contains(said, floodmark.DigestOf(text).Short()) {
 		t.Errorf("the journal says %q", said)
+	}
+}
+
+// TestATenantFillsNoDisk: what its owners report too fast is refused, and not left out silently.
+func TestATenantFillsNoDisk(t *testing.T) {
+	t.Parallel()
+	c := startConsole(t)
+	for range incidentsAtOnce {
+		c.d.notes.add("firm", "unseen-session", "earlier", now())
+	}
+	seen := floodmark.IncidentSeen{Kind: "unseen-session", Text: "one more"}
+	if err := c.d.ofOwner(t.Context(), journal.Session{Tenant: "firm", ID: monitor.Incidents}, seen); !errors.Is(err, monitor.ErrBusy) {
+		t.Errorf("%v", err)
 	}
 }
 

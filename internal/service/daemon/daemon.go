@@ -291,9 +291,12 @@ func (d *Daemon) note(ctx context.Context, s journal.Session, seen floodmark.Inc
 	return d.writeDown(ctx, s, seen)
 }
 
-// ofOwner counts and records what an owner does. Owners act on what is recorded, so no record is left out.
+// ofOwner counts and records what an owner does, who acts on what is recorded: no record is left out.
+// A tenant that does too much at once is refused, so that it does not fill the disk of all.
 func (d *Daemon) ofOwner(ctx context.Context, s journal.Session, seen floodmark.IncidentSeen) error {
-	d.notes.add(s.Tenant, seen.Kind, seen.Text, d.opts.Now())
+	if !d.notes.add(s.Tenant, seen.Kind, seen.Text, d.opts.Now()) && s.Tenant != "" {
+		return &monitor.Refusal{Reason: "too much of this was recorded at once", Hint: "What was recorded is not lost: repeat the rest in some minutes.", Err: monitor.ErrBusy}
+	}
 	return d.writeDown(ctx, s, seen)
 }
 
