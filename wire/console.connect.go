@@ -58,6 +58,9 @@ const (
 	ConsoleServiceStoryOfProcedure = "/floodmark.v1.ConsoleService/StoryOf"
 	// ConsoleServiceDidProcedure is the fully-qualified name of the ConsoleService's Did RPC.
 	ConsoleServiceDidProcedure = "/floodmark.v1.ConsoleService/Did"
+	// ConsoleServiceSearchDecisionsProcedure is the fully-qualified name of the ConsoleService's
+	// SearchDecisions RPC.
+	ConsoleServiceSearchDecisionsProcedure = "/floodmark.v1.ConsoleService/SearchDecisions"
 	// ConsoleServiceSessionGraphProcedure is the fully-qualified name of the ConsoleService's
 	// SessionGraph RPC.
 	ConsoleServiceSessionGraphProcedure = "/floodmark.v1.ConsoleService/SessionGraph"
@@ -90,6 +93,10 @@ type ConsoleServiceClient interface {
 	StoryOf(context.Context, *StoryOfRequest) (*StoryOfResponse, error)
 	// Did says what the monitor did in the last days, and what its questions cost.
 	Did(context.Context, *DidRequest) (*DidResponse, error)
+	// SearchDecisions finds recorded decisions, the newest first. It tells what it found
+	// so far, and ends when there is enough, when it took too long, or when the caller
+	// hangs up. Sessions that laptops keep are not searched.
+	SearchDecisions(context.Context, *SearchDecisionsRequest) (*connect.ServerStreamForClient[SearchDecisionsResponse], error)
 	// SessionGraph gives a session as data for a drawing: where content came from, and
 	// which calls it reached.
 	SessionGraph(context.Context, *SessionGraphRequest) (*SessionGraphResponse, error)
@@ -160,6 +167,12 @@ func NewConsoleServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithSchema(consoleServiceMethods.ByName("Did")),
 			connect.WithClientOptions(opts...),
 		),
+		searchDecisions: connect.NewClient[SearchDecisionsRequest, SearchDecisionsResponse](
+			httpClient,
+			baseURL+ConsoleServiceSearchDecisionsProcedure,
+			connect.WithSchema(consoleServiceMethods.ByName("SearchDecisions")),
+			connect.WithClientOptions(opts...),
+		),
 		sessionGraph: connect.NewClient[SessionGraphRequest, SessionGraphResponse](
 			httpClient,
 			baseURL+ConsoleServiceSessionGraphProcedure,
@@ -171,16 +184,17 @@ func NewConsoleServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 
 // consoleServiceClient implements ConsoleServiceClient.
 type consoleServiceClient struct {
-	openConsole   *connect.Client[OpenConsoleRequest, OpenConsoleResponse]
-	closeConsole  *connect.Client[CloseConsoleRequest, CloseConsoleResponse]
-	rules         *connect.Client[RulesRequest, RulesResponse]
-	checkRules    *connect.Client[CheckRulesRequest, CheckRulesResponse]
-	tryRules      *connect.Client[TryRulesRequest, TryRulesResponse]
-	saveRules     *connect.Client[SaveRulesRequest, SaveRulesResponse]
-	rollBackRules *connect.Client[RollBackRulesRequest, RollBackRulesResponse]
-	storyOf       *connect.Client[StoryOfRequest, StoryOfResponse]
-	did           *connect.Client[DidRequest, DidResponse]
-	sessionGraph  *connect.Client[SessionGraphRequest, SessionGraphResponse]
+	openConsole     *connect.Client[OpenConsoleRequest, OpenConsoleResponse]
+	closeConsole    *connect.Client[CloseConsoleRequest, CloseConsoleResponse]
+	rules           *connect.Client[RulesRequest, RulesResponse]
+	checkRules      *connect.Client[CheckRulesRequest, CheckRulesResponse]
+	tryRules        *connect.Client[TryRulesRequest, TryRulesResponse]
+	saveRules       *connect.Client[SaveRulesRequest, SaveRulesResponse]
+	rollBackRules   *connect.Client[RollBackRulesRequest, RollBackRulesResponse]
+	storyOf         *connect.Client[StoryOfRequest, StoryOfResponse]
+	did             *connect.Client[DidRequest, DidResponse]
+	searchDecisions *connect.Client[SearchDecisionsRequest, SearchDecisionsResponse]
+	sessionGraph    *connect.Client[SessionGraphRequest, SessionGraphResponse]
 }
 
 // OpenConsole calls floodmark.v1.ConsoleService.OpenConsole.
@@ -260,6 +274,11 @@ func (c *consoleServiceClient) Did(ctx context.Context, req *DidRequest) (*DidRe
 	return nil, err
 }
 
+// SearchDecisions calls floodmark.v1.ConsoleService.SearchDecisions.
+func (c *consoleServiceClient) SearchDecisions(ctx context.Context, req *SearchDecisionsRequest) (*connect.ServerStreamForClient[SearchDecisionsResponse], error) {
+	return c.searchDecisions.CallServerStream(ctx, connect.NewRequest(req))
+}
+
 // SessionGraph calls floodmark.v1.ConsoleService.SessionGraph.
 func (c *consoleServiceClient) SessionGraph(ctx context.Context, req *SessionGraphRequest) (*SessionGraphResponse, error) {
 	response, err := c.sessionGraph.CallUnary(ctx, connect.NewRequest(req))
@@ -296,6 +315,10 @@ type ConsoleServiceHandler interface {
 	StoryOf(context.Context, *StoryOfRequest) (*StoryOfResponse, error)
 	// Did says what the monitor did in the last days, and what its questions cost.
 	Did(context.Context, *DidRequest) (*DidResponse, error)
+	// SearchDecisions finds recorded decisions, the newest first. It tells what it found
+	// so far, and ends when there is enough, when it took too long, or when the caller
+	// hangs up. Sessions that laptops keep are not searched.
+	SearchDecisions(context.Context, *SearchDecisionsRequest, *connect.ServerStream[SearchDecisionsResponse]) error
 	// SessionGraph gives a session as data for a drawing: where content came from, and
 	// which calls it reached.
 	SessionGraph(context.Context, *SessionGraphRequest) (*SessionGraphResponse, error)
@@ -362,6 +385,12 @@ func NewConsoleServiceHandler(svc ConsoleServiceHandler, opts ...connect.Handler
 		connect.WithSchema(consoleServiceMethods.ByName("Did")),
 		connect.WithHandlerOptions(opts...),
 	)
+	consoleServiceSearchDecisionsHandler := connect.NewServerStreamHandlerSimple(
+		ConsoleServiceSearchDecisionsProcedure,
+		svc.SearchDecisions,
+		connect.WithSchema(consoleServiceMethods.ByName("SearchDecisions")),
+		connect.WithHandlerOptions(opts...),
+	)
 	consoleServiceSessionGraphHandler := connect.NewUnaryHandlerSimple(
 		ConsoleServiceSessionGraphProcedure,
 		svc.SessionGraph,
@@ -388,6 +417,8 @@ func NewConsoleServiceHandler(svc ConsoleServiceHandler, opts ...connect.Handler
 			consoleServiceStoryOfHandler.ServeHTTP(w, r)
 		case ConsoleServiceDidProcedure:
 			consoleServiceDidHandler.ServeHTTP(w, r)
+		case ConsoleServiceSearchDecisionsProcedure:
+			consoleServiceSearchDecisionsHandler.ServeHTTP(w, r)
 		case ConsoleServiceSessionGraphProcedure:
 			consoleServiceSessionGraphHandler.ServeHTTP(w, r)
 		default:
@@ -433,6 +464,10 @@ func (UnimplementedConsoleServiceHandler) StoryOf(context.Context, *StoryOfReque
 
 func (UnimplementedConsoleServiceHandler) Did(context.Context, *DidRequest) (*DidResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.ConsoleService.Did is not implemented"))
+}
+
+func (UnimplementedConsoleServiceHandler) SearchDecisions(context.Context, *SearchDecisionsRequest, *connect.ServerStream[SearchDecisionsResponse]) error {
+	return connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.ConsoleService.SearchDecisions is not implemented"))
 }
 
 func (UnimplementedConsoleServiceHandler) SessionGraph(context.Context, *SessionGraphRequest) (*SessionGraphResponse, error) {

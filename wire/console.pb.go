@@ -2197,6 +2197,420 @@ func (x *DidAgent) GetUnseen() int64 {
 	return 0
 }
 
+// Asks for decisions. What is empty or missing restricts nothing.
+type SearchDecisionsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Words, each of which is in the call, its tool, the agent, the project, the session's
+	// name, the reason, or a source behind the decision. Case does not matter.
+	Words string `protobuf:"bytes,1,opt,name=words,proto3" json:"words,omitempty"`
+	// What was answered: `allow`, `contain`, `audit`, `confirm` or `restrict`.
+	Verdict string `protobuf:"bytes,2,opt,name=verdict,proto3" json:"verdict,omitempty"`
+	// What a person answered: `any`, `yes` or `no`. `none`: a person was asked and has not
+	// answered. `earlier`: an approval was given before the call.
+	Answered string `protobuf:"bytes,3,opt,name=answered,proto3" json:"answered,omitempty"`
+	// A part of the name of the person who answered, or of the channel.
+	By string `protobuf:"bytes,4,opt,name=by,proto3" json:"by,omitempty"`
+	// The agent.
+	Agent string `protobuf:"bytes,5,opt,name=agent,proto3" json:"agent,omitempty"`
+	// Only decisions since this time.
+	Since *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=since,proto3" json:"since,omitempty"`
+	// Only decisions before this time.
+	Until *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=until,proto3" json:"until,omitempty"`
+	// At most so many; 0 means 50, and 200 is the most.
+	Limit int32 `protobuf:"varint,8,opt,name=limit,proto3" json:"limit,omitempty"`
+	// The last decision of a search that found enough, and its time: only those that come
+	// after it in the list.
+	After string `protobuf:"bytes,9,opt,name=after,proto3" json:"after,omitempty"`
+	// When that decision was.
+	AfterAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=after_at,json=afterAt,proto3" json:"after_at,omitempty"`
+	// Only sessions that were last written before this time: where a search stopped that
+	// took too long.
+	WrittenBefore *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=written_before,json=writtenBefore,proto3" json:"written_before,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SearchDecisionsRequest) Reset() {
+	*x = SearchDecisionsRequest{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchDecisionsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchDecisionsRequest) ProtoMessage() {}
+
+func (x *SearchDecisionsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchDecisionsRequest.ProtoReflect.Descriptor instead.
+func (*SearchDecisionsRequest) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *SearchDecisionsRequest) GetWords() string {
+	if x != nil {
+		return x.Words
+	}
+	return ""
+}
+
+func (x *SearchDecisionsRequest) GetVerdict() string {
+	if x != nil {
+		return x.Verdict
+	}
+	return ""
+}
+
+func (x *SearchDecisionsRequest) GetAnswered() string {
+	if x != nil {
+		return x.Answered
+	}
+	return ""
+}
+
+func (x *SearchDecisionsRequest) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+func (x *SearchDecisionsRequest) GetAgent() string {
+	if x != nil {
+		return x.Agent
+	}
+	return ""
+}
+
+func (x *SearchDecisionsRequest) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *SearchDecisionsRequest) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+func (x *SearchDecisionsRequest) GetLimit() int32 {
+	if x != nil {
+		return x.Limit
+	}
+	return 0
+}
+
+func (x *SearchDecisionsRequest) GetAfter() string {
+	if x != nil {
+		return x.After
+	}
+	return ""
+}
+
+func (x *SearchDecisionsRequest) GetAfterAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.AfterAt
+	}
+	return nil
+}
+
+func (x *SearchDecisionsRequest) GetWrittenBefore() *timestamppb.Timestamp {
+	if x != nil {
+		return x.WrittenBefore
+	}
+	return nil
+}
+
+// What was found since the message before, and how far the search is.
+type SearchDecisionsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Decisions, the newest first.
+	Found []*FoundDecision `protobuf:"bytes,1,rep,name=found,proto3" json:"found,omitempty"`
+	// How many sessions were read so far.
+	Sessions int64 `protobuf:"varint,2,opt,name=sessions,proto3" json:"sessions,omitempty"`
+	// True for the last message.
+	Done bool `protobuf:"varint,3,opt,name=done,proto3" json:"done,omitempty"`
+	// True if there are more than the limit.
+	More bool `protobuf:"varint,4,opt,name=more,proto3" json:"more,omitempty"`
+	// Why it ended early; empty if it did not.
+	Stopped string `protobuf:"bytes,5,opt,name=stopped,proto3" json:"stopped,omitempty"`
+	// If it ended early: sessions that were last written before this time were not read.
+	Reached *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=reached,proto3" json:"reached,omitempty"`
+	// Sessions that could not be read.
+	Unread        int64 `protobuf:"varint,7,opt,name=unread,proto3" json:"unread,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SearchDecisionsResponse) Reset() {
+	*x = SearchDecisionsResponse{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SearchDecisionsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SearchDecisionsResponse) ProtoMessage() {}
+
+func (x *SearchDecisionsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SearchDecisionsResponse.ProtoReflect.Descriptor instead.
+func (*SearchDecisionsResponse) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *SearchDecisionsResponse) GetFound() []*FoundDecision {
+	if x != nil {
+		return x.Found
+	}
+	return nil
+}
+
+func (x *SearchDecisionsResponse) GetSessions() int64 {
+	if x != nil {
+		return x.Sessions
+	}
+	return 0
+}
+
+func (x *SearchDecisionsResponse) GetDone() bool {
+	if x != nil {
+		return x.Done
+	}
+	return false
+}
+
+func (x *SearchDecisionsResponse) GetMore() bool {
+	if x != nil {
+		return x.More
+	}
+	return false
+}
+
+func (x *SearchDecisionsResponse) GetStopped() string {
+	if x != nil {
+		return x.Stopped
+	}
+	return ""
+}
+
+func (x *SearchDecisionsResponse) GetReached() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Reached
+	}
+	return nil
+}
+
+func (x *SearchDecisionsResponse) GetUnread() int64 {
+	if x != nil {
+		return x.Unread
+	}
+	return 0
+}
+
+// A recorded decision, with the person's answer.
+type FoundDecision struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The decision, for Why: `SESSION#7`.
+	Decision string `protobuf:"bytes,1,opt,name=decision,proto3" json:"decision,omitempty"`
+	// When it was.
+	At *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=at,proto3" json:"at,omitempty"`
+	// The session.
+	Session string `protobuf:"bytes,3,opt,name=session,proto3" json:"session,omitempty"`
+	// Its number in the session.
+	Number uint64 `protobuf:"varint,4,opt,name=number,proto3" json:"number,omitempty"`
+	// The agent.
+	Agent string `protobuf:"bytes,5,opt,name=agent,proto3" json:"agent,omitempty"`
+	// The folder that the agent worked in.
+	Project string `protobuf:"bytes,6,opt,name=project,proto3" json:"project,omitempty"`
+	// The call in a short form.
+	What string `protobuf:"bytes,7,opt,name=what,proto3" json:"what,omitempty"`
+	// What was answered: `allow`, `contain`, `audit`, `confirm` or `restrict`.
+	Verdict string `protobuf:"bytes,8,opt,name=verdict,proto3" json:"verdict,omitempty"`
+	// What would have been answered, if nothing was enforced.
+	Would string `protobuf:"bytes,9,opt,name=would,proto3" json:"would,omitempty"`
+	// Why.
+	Why string `protobuf:"bytes,10,opt,name=why,proto3" json:"why,omitempty"`
+	// The sources behind it, at most 3.
+	Behind []string `protobuf:"bytes,11,rep,name=behind,proto3" json:"behind,omitempty"`
+	// What a person answered: `yes`, `no`, `expired`, `waiting`, `ended` if the question was
+	// closed without an answer, or `earlier` if an earlier approval allowed the call. Empty
+	// if no person was asked.
+	Answer string `protobuf:"bytes,12,opt,name=answer,proto3" json:"answer,omitempty"`
+	// Who answered, as the channel authenticated them; both names if it took two people.
+	By string `protobuf:"bytes,13,opt,name=by,proto3" json:"by,omitempty"`
+	// Where they answered.
+	Channel string `protobuf:"bytes,14,opt,name=channel,proto3" json:"channel,omitempty"`
+	// When they answered.
+	Answered      *timestamppb.Timestamp `protobuf:"bytes,15,opt,name=answered,proto3" json:"answered,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FoundDecision) Reset() {
+	*x = FoundDecision{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FoundDecision) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FoundDecision) ProtoMessage() {}
+
+func (x *FoundDecision) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FoundDecision.ProtoReflect.Descriptor instead.
+func (*FoundDecision) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *FoundDecision) GetDecision() string {
+	if x != nil {
+		return x.Decision
+	}
+	return ""
+}
+
+func (x *FoundDecision) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *FoundDecision) GetSession() string {
+	if x != nil {
+		return x.Session
+	}
+	return ""
+}
+
+func (x *FoundDecision) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *FoundDecision) GetAgent() string {
+	if x != nil {
+		return x.Agent
+	}
+	return ""
+}
+
+func (x *FoundDecision) GetProject() string {
+	if x != nil {
+		return x.Project
+	}
+	return ""
+}
+
+func (x *FoundDecision) GetWhat() string {
+	if x != nil {
+		return x.What
+	}
+	return ""
+}
+
+func (x *FoundDecision) GetVerdict() string {
+	if x != nil {
+		return x.Verdict
+	}
+	return ""
+}
+
+func (x *FoundDecision) GetWould() string {
+	if x != nil {
+		return x.Would
+	}
+	return ""
+}
+
+func (x *FoundDecision) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+func (x *FoundDecision) GetBehind() []string {
+	if x != nil {
+		return x.Behind
+	}
+	return nil
+}
+
+func (x *FoundDecision) GetAnswer() string {
+	if x != nil {
+		return x.Answer
+	}
+	return ""
+}
+
+func (x *FoundDecision) GetBy() string {
+	if x != nil {
+		return x.By
+	}
+	return ""
+}
+
+func (x *FoundDecision) GetChannel() string {
+	if x != nil {
+		return x.Channel
+	}
+	return ""
+}
+
+func (x *FoundDecision) GetAnswered() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Answered
+	}
+	return nil
+}
+
 // Asks for the graph of a session.
 type SessionGraphRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2211,7 +2625,7 @@ type SessionGraphRequest struct {
 
 func (x *SessionGraphRequest) Reset() {
 	*x = SessionGraphRequest{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[27]
+	mi := &file_floodmark_v1_console_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2223,7 +2637,7 @@ func (x *SessionGraphRequest) String() string {
 func (*SessionGraphRequest) ProtoMessage() {}
 
 func (x *SessionGraphRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[27]
+	mi := &file_floodmark_v1_console_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2236,7 +2650,7 @@ func (x *SessionGraphRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionGraphRequest.ProtoReflect.Descriptor instead.
 func (*SessionGraphRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{27}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *SessionGraphRequest) GetSession() string {
@@ -2274,7 +2688,7 @@ type SessionGraphResponse struct {
 
 func (x *SessionGraphResponse) Reset() {
 	*x = SessionGraphResponse{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[28]
+	mi := &file_floodmark_v1_console_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2286,7 +2700,7 @@ func (x *SessionGraphResponse) String() string {
 func (*SessionGraphResponse) ProtoMessage() {}
 
 func (x *SessionGraphResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[28]
+	mi := &file_floodmark_v1_console_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2299,7 +2713,7 @@ func (x *SessionGraphResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionGraphResponse.ProtoReflect.Descriptor instead.
 func (*SessionGraphResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{28}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *SessionGraphResponse) GetNodes() []*SessionGraphNode {
@@ -2381,7 +2795,7 @@ type SessionGraphNode struct {
 
 func (x *SessionGraphNode) Reset() {
 	*x = SessionGraphNode{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[29]
+	mi := &file_floodmark_v1_console_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2393,7 +2807,7 @@ func (x *SessionGraphNode) String() string {
 func (*SessionGraphNode) ProtoMessage() {}
 
 func (x *SessionGraphNode) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[29]
+	mi := &file_floodmark_v1_console_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2406,7 +2820,7 @@ func (x *SessionGraphNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionGraphNode.ProtoReflect.Descriptor instead.
 func (*SessionGraphNode) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{29}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *SessionGraphNode) GetId() string {
@@ -2524,7 +2938,7 @@ type SessionGraphEdge struct {
 
 func (x *SessionGraphEdge) Reset() {
 	*x = SessionGraphEdge{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[30]
+	mi := &file_floodmark_v1_console_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2536,7 +2950,7 @@ func (x *SessionGraphEdge) String() string {
 func (*SessionGraphEdge) ProtoMessage() {}
 
 func (x *SessionGraphEdge) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[30]
+	mi := &file_floodmark_v1_console_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2549,7 +2963,7 @@ func (x *SessionGraphEdge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionGraphEdge.ProtoReflect.Descriptor instead.
 func (*SessionGraphEdge) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{30}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *SessionGraphEdge) GetFrom() string {
@@ -2595,7 +3009,7 @@ type SessionGraphPath struct {
 
 func (x *SessionGraphPath) Reset() {
 	*x = SessionGraphPath{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[31]
+	mi := &file_floodmark_v1_console_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2607,7 +3021,7 @@ func (x *SessionGraphPath) String() string {
 func (*SessionGraphPath) ProtoMessage() {}
 
 func (x *SessionGraphPath) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[31]
+	mi := &file_floodmark_v1_console_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2620,7 +3034,7 @@ func (x *SessionGraphPath) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionGraphPath.ProtoReflect.Descriptor instead.
 func (*SessionGraphPath) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{31}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *SessionGraphPath) GetCall() string {
@@ -2814,7 +3228,45 @@ const file_floodmark_v1_console_proto_rawDesc = "" +
 	"\bsessions\x18\x02 \x01(\x03R\bsessions\x12\x1c\n" +
 	"\tdecisions\x18\x03 \x01(\x03R\tdecisions\x12.\n" +
 	"\x04last\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x04last\x12\x16\n" +
-	"\x06unseen\x18\x05 \x01(\x03R\x06unseen\"E\n" +
+	"\x06unseen\x18\x05 \x01(\x03R\x06unseen\"\x94\x03\n" +
+	"\x16SearchDecisionsRequest\x12\x14\n" +
+	"\x05words\x18\x01 \x01(\tR\x05words\x12\x18\n" +
+	"\averdict\x18\x02 \x01(\tR\averdict\x12\x1a\n" +
+	"\banswered\x18\x03 \x01(\tR\banswered\x12\x0e\n" +
+	"\x02by\x18\x04 \x01(\tR\x02by\x12\x14\n" +
+	"\x05agent\x18\x05 \x01(\tR\x05agent\x120\n" +
+	"\x05since\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x120\n" +
+	"\x05until\x18\a \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x14\n" +
+	"\x05limit\x18\b \x01(\x05R\x05limit\x12\x14\n" +
+	"\x05after\x18\t \x01(\tR\x05after\x125\n" +
+	"\bafter_at\x18\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\aafterAt\x12A\n" +
+	"\x0ewritten_before\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\rwrittenBefore\"\xf8\x01\n" +
+	"\x17SearchDecisionsResponse\x121\n" +
+	"\x05found\x18\x01 \x03(\v2\x1b.floodmark.v1.FoundDecisionR\x05found\x12\x1a\n" +
+	"\bsessions\x18\x02 \x01(\x03R\bsessions\x12\x12\n" +
+	"\x04done\x18\x03 \x01(\bR\x04done\x12\x12\n" +
+	"\x04more\x18\x04 \x01(\bR\x04more\x12\x18\n" +
+	"\astopped\x18\x05 \x01(\tR\astopped\x124\n" +
+	"\areached\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\areached\x12\x16\n" +
+	"\x06unread\x18\a \x01(\x03R\x06unread\"\xa1\x03\n" +
+	"\rFoundDecision\x12\x1a\n" +
+	"\bdecision\x18\x01 \x01(\tR\bdecision\x12*\n" +
+	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x18\n" +
+	"\asession\x18\x03 \x01(\tR\asession\x12\x16\n" +
+	"\x06number\x18\x04 \x01(\x04R\x06number\x12\x14\n" +
+	"\x05agent\x18\x05 \x01(\tR\x05agent\x12\x18\n" +
+	"\aproject\x18\x06 \x01(\tR\aproject\x12\x12\n" +
+	"\x04what\x18\a \x01(\tR\x04what\x12\x18\n" +
+	"\averdict\x18\b \x01(\tR\averdict\x12\x14\n" +
+	"\x05would\x18\t \x01(\tR\x05would\x12\x10\n" +
+	"\x03why\x18\n" +
+	" \x01(\tR\x03why\x12\x16\n" +
+	"\x06behind\x18\v \x03(\tR\x06behind\x12\x16\n" +
+	"\x06answer\x18\f \x01(\tR\x06answer\x12\x0e\n" +
+	"\x02by\x18\r \x01(\tR\x02by\x12\x18\n" +
+	"\achannel\x18\x0e \x01(\tR\achannel\x126\n" +
+	"\banswered\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\banswered\"E\n" +
 	"\x13SessionGraphRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\x05R\x05limit\"\xfc\x01\n" +
@@ -2849,7 +3301,7 @@ const file_floodmark_v1_console_proto_rawDesc = "" +
 	"\x10SessionGraphPath\x12\x12\n" +
 	"\x04call\x18\x01 \x01(\tR\x04call\x12\x14\n" +
 	"\x05nodes\x18\x02 \x03(\tR\x05nodes\x12\x1a\n" +
-	"\bsentence\x18\x03 \x01(\tR\bsentence2\x8c\a\n" +
+	"\bsentence\x18\x03 \x01(\tR\bsentence2\xf8\a\n" +
 	"\x0eConsoleService\x12_\n" +
 	"\vOpenConsole\x12 .floodmark.v1.OpenConsoleRequest\x1a!.floodmark.v1.OpenConsoleResponse\"\v\xba\xdb\x18\aapprove\x12b\n" +
 	"\fCloseConsole\x12!.floodmark.v1.CloseConsoleRequest\x1a\".floodmark.v1.CloseConsoleResponse\"\v\xba\xdb\x18\aapprove\x12J\n" +
@@ -2862,7 +3314,8 @@ const file_floodmark_v1_console_proto_rawDesc = "" +
 	"\rRollBackRules\x12\".floodmark.v1.RollBackRulesRequest\x1a#.floodmark.v1.RollBackRulesResponse\"\n" +
 	"\xba\xdb\x18\x06policy\x12P\n" +
 	"\aStoryOf\x12\x1c.floodmark.v1.StoryOfRequest\x1a\x1d.floodmark.v1.StoryOfResponse\"\b\xba\xdb\x18\x04view\x12D\n" +
-	"\x03Did\x12\x18.floodmark.v1.DidRequest\x1a\x19.floodmark.v1.DidResponse\"\b\xba\xdb\x18\x04view\x12_\n" +
+	"\x03Did\x12\x18.floodmark.v1.DidRequest\x1a\x19.floodmark.v1.DidResponse\"\b\xba\xdb\x18\x04view\x12j\n" +
+	"\x0fSearchDecisions\x12$.floodmark.v1.SearchDecisionsRequest\x1a%.floodmark.v1.SearchDecisionsResponse\"\b\xba\xdb\x18\x04view0\x01\x12_\n" +
 	"\fSessionGraph\x12!.floodmark.v1.SessionGraphRequest\x1a\".floodmark.v1.SessionGraphResponse\"\b\xba\xdb\x18\x04viewB%Z#github.com/floodmark/floodmark/wireb\x06proto3"
 
 var (
@@ -2877,62 +3330,65 @@ func file_floodmark_v1_console_proto_rawDescGZIP() []byte {
 	return file_floodmark_v1_console_proto_rawDescData
 }
 
-var file_floodmark_v1_console_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_floodmark_v1_console_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
 var file_floodmark_v1_console_proto_goTypes = []any{
-	(*OpenConsoleRequest)(nil),    // 0: floodmark.v1.OpenConsoleRequest
-	(*OpenConsoleResponse)(nil),   // 1: floodmark.v1.OpenConsoleResponse
-	(*CloseConsoleRequest)(nil),   // 2: floodmark.v1.CloseConsoleRequest
-	(*CloseConsoleResponse)(nil),  // 3: floodmark.v1.CloseConsoleResponse
-	(*RulesRequest)(nil),          // 4: floodmark.v1.RulesRequest
-	(*RulesResponse)(nil),         // 5: floodmark.v1.RulesResponse
-	(*RulesFile)(nil),             // 6: floodmark.v1.RulesFile
-	(*RulesVersion)(nil),          // 7: floodmark.v1.RulesVersion
-	(*CheckRulesRequest)(nil),     // 8: floodmark.v1.CheckRulesRequest
-	(*CheckRulesResponse)(nil),    // 9: floodmark.v1.CheckRulesResponse
-	(*TryRulesRequest)(nil),       // 10: floodmark.v1.TryRulesRequest
-	(*TryRulesResponse)(nil),      // 11: floodmark.v1.TryRulesResponse
-	(*RulesTrial)(nil),            // 12: floodmark.v1.RulesTrial
-	(*RulesDifference)(nil),       // 13: floodmark.v1.RulesDifference
-	(*SaveRulesRequest)(nil),      // 14: floodmark.v1.SaveRulesRequest
-	(*SaveRulesResponse)(nil),     // 15: floodmark.v1.SaveRulesResponse
-	(*RollBackRulesRequest)(nil),  // 16: floodmark.v1.RollBackRulesRequest
-	(*RollBackRulesResponse)(nil), // 17: floodmark.v1.RollBackRulesResponse
-	(*StoryOfRequest)(nil),        // 18: floodmark.v1.StoryOfRequest
-	(*StoryOfResponse)(nil),       // 19: floodmark.v1.StoryOfResponse
-	(*DidRequest)(nil),            // 20: floodmark.v1.DidRequest
-	(*DidResponse)(nil),           // 21: floodmark.v1.DidResponse
-	(*DidChannel)(nil),            // 22: floodmark.v1.DidChannel
-	(*DidDay)(nil),                // 23: floodmark.v1.DidDay
-	(*DidCost)(nil),               // 24: floodmark.v1.DidCost
-	(*DidDeed)(nil),               // 25: floodmark.v1.DidDeed
-	(*DidAgent)(nil),              // 26: floodmark.v1.DidAgent
-	(*SessionGraphRequest)(nil),   // 27: floodmark.v1.SessionGraphRequest
-	(*SessionGraphResponse)(nil),  // 28: floodmark.v1.SessionGraphResponse
-	(*SessionGraphNode)(nil),      // 29: floodmark.v1.SessionGraphNode
-	(*SessionGraphEdge)(nil),      // 30: floodmark.v1.SessionGraphEdge
-	(*SessionGraphPath)(nil),      // 31: floodmark.v1.SessionGraphPath
-	(*timestamppb.Timestamp)(nil), // 32: google.protobuf.Timestamp
-	(*Problem)(nil),               // 33: floodmark.v1.Problem
+	(*OpenConsoleRequest)(nil),      // 0: floodmark.v1.OpenConsoleRequest
+	(*OpenConsoleResponse)(nil),     // 1: floodmark.v1.OpenConsoleResponse
+	(*CloseConsoleRequest)(nil),     // 2: floodmark.v1.CloseConsoleRequest
+	(*CloseConsoleResponse)(nil),    // 3: floodmark.v1.CloseConsoleResponse
+	(*RulesRequest)(nil),            // 4: floodmark.v1.RulesRequest
+	(*RulesResponse)(nil),           // 5: floodmark.v1.RulesResponse
+	(*RulesFile)(nil),               // 6: floodmark.v1.RulesFile
+	(*RulesVersion)(nil),            // 7: floodmark.v1.RulesVersion
+	(*CheckRulesRequest)(nil),       // 8: floodmark.v1.CheckRulesRequest
+	(*CheckRulesResponse)(nil),      // 9: floodmark.v1.CheckRulesResponse
+	(*TryRulesRequest)(nil),         // 10: floodmark.v1.TryRulesRequest
+	(*TryRulesResponse)(nil),        // 11: floodmark.v1.TryRulesResponse
+	(*RulesTrial)(nil),              // 12: floodmark.v1.RulesTrial
+	(*RulesDifference)(nil),         // 13: floodmark.v1.RulesDifference
+	(*SaveRulesRequest)(nil),        // 14: floodmark.v1.SaveRulesRequest
+	(*SaveRulesResponse)(nil),       // 15: floodmark.v1.SaveRulesResponse
+	(*RollBackRulesRequest)(nil),    // 16: floodmark.v1.RollBackRulesRequest
+	(*RollBackRulesResponse)(nil),   // 17: floodmark.v1.RollBackRulesResponse
+	(*StoryOfRequest)(nil),          // 18: floodmark.v1.StoryOfRequest
+	(*StoryOfResponse)(nil),         // 19: floodmark.v1.StoryOfResponse
+	(*DidRequest)(nil),              // 20: floodmark.v1.DidRequest
+	(*DidResponse)(nil),             // 21: floodmark.v1.DidResponse
+	(*DidChannel)(nil),              // 22: floodmark.v1.DidChannel
+	(*DidDay)(nil),                  // 23: floodmark.v1.DidDay
+	(*DidCost)(nil),                 // 24: floodmark.v1.DidCost
+	(*DidDeed)(nil),                 // 25: floodmark.v1.DidDeed
+	(*DidAgent)(nil),                // 26: floodmark.v1.DidAgent
+	(*SearchDecisionsRequest)(nil),  // 27: floodmark.v1.SearchDecisionsRequest
+	(*SearchDecisionsResponse)(nil), // 28: floodmark.v1.SearchDecisionsResponse
+	(*FoundDecision)(nil),           // 29: floodmark.v1.FoundDecision
+	(*SessionGraphRequest)(nil),     // 30: floodmark.v1.SessionGraphRequest
+	(*SessionGraphResponse)(nil),    // 31: floodmark.v1.SessionGraphResponse
+	(*SessionGraphNode)(nil),        // 32: floodmark.v1.SessionGraphNode
+	(*SessionGraphEdge)(nil),        // 33: floodmark.v1.SessionGraphEdge
+	(*SessionGraphPath)(nil),        // 34: floodmark.v1.SessionGraphPath
+	(*timestamppb.Timestamp)(nil),   // 35: google.protobuf.Timestamp
+	(*Problem)(nil),                 // 36: floodmark.v1.Problem
 }
 var file_floodmark_v1_console_proto_depIdxs = []int32{
-	32, // 0: floodmark.v1.OpenConsoleResponse.expires:type_name -> google.protobuf.Timestamp
+	35, // 0: floodmark.v1.OpenConsoleResponse.expires:type_name -> google.protobuf.Timestamp
 	6,  // 1: floodmark.v1.RulesResponse.files:type_name -> floodmark.v1.RulesFile
 	7,  // 2: floodmark.v1.RulesResponse.versions:type_name -> floodmark.v1.RulesVersion
-	33, // 3: floodmark.v1.RulesFile.problems:type_name -> floodmark.v1.Problem
-	32, // 4: floodmark.v1.RulesVersion.at:type_name -> google.protobuf.Timestamp
-	33, // 5: floodmark.v1.CheckRulesResponse.problems:type_name -> floodmark.v1.Problem
+	36, // 3: floodmark.v1.RulesFile.problems:type_name -> floodmark.v1.Problem
+	35, // 4: floodmark.v1.RulesVersion.at:type_name -> google.protobuf.Timestamp
+	36, // 5: floodmark.v1.CheckRulesResponse.problems:type_name -> floodmark.v1.Problem
 	12, // 6: floodmark.v1.TryRulesResponse.trial:type_name -> floodmark.v1.RulesTrial
-	33, // 7: floodmark.v1.TryRulesResponse.problems:type_name -> floodmark.v1.Problem
+	36, // 7: floodmark.v1.TryRulesResponse.problems:type_name -> floodmark.v1.Problem
 	13, // 8: floodmark.v1.RulesTrial.differences:type_name -> floodmark.v1.RulesDifference
-	32, // 9: floodmark.v1.RulesTrial.since:type_name -> google.protobuf.Timestamp
-	32, // 10: floodmark.v1.RulesTrial.reached:type_name -> google.protobuf.Timestamp
-	32, // 11: floodmark.v1.RulesDifference.at:type_name -> google.protobuf.Timestamp
-	33, // 12: floodmark.v1.SaveRulesResponse.problems:type_name -> floodmark.v1.Problem
+	35, // 9: floodmark.v1.RulesTrial.since:type_name -> google.protobuf.Timestamp
+	35, // 10: floodmark.v1.RulesTrial.reached:type_name -> google.protobuf.Timestamp
+	35, // 11: floodmark.v1.RulesDifference.at:type_name -> google.protobuf.Timestamp
+	36, // 12: floodmark.v1.SaveRulesResponse.problems:type_name -> floodmark.v1.Problem
 	6,  // 13: floodmark.v1.SaveRulesResponse.file:type_name -> floodmark.v1.RulesFile
-	33, // 14: floodmark.v1.RollBackRulesResponse.problems:type_name -> floodmark.v1.Problem
+	36, // 14: floodmark.v1.RollBackRulesResponse.problems:type_name -> floodmark.v1.Problem
 	6,  // 15: floodmark.v1.RollBackRulesResponse.file:type_name -> floodmark.v1.RulesFile
-	32, // 16: floodmark.v1.DidResponse.since:type_name -> google.protobuf.Timestamp
-	32, // 17: floodmark.v1.DidResponse.until:type_name -> google.protobuf.Timestamp
+	35, // 16: floodmark.v1.DidResponse.since:type_name -> google.protobuf.Timestamp
+	35, // 17: floodmark.v1.DidResponse.until:type_name -> google.protobuf.Timestamp
 	22, // 18: floodmark.v1.DidResponse.channels:type_name -> floodmark.v1.DidChannel
 	23, // 19: floodmark.v1.DidResponse.days:type_name -> floodmark.v1.DidDay
 	24, // 20: floodmark.v1.DidResponse.sources:type_name -> floodmark.v1.DidCost
@@ -2940,37 +3396,47 @@ var file_floodmark_v1_console_proto_depIdxs = []int32{
 	24, // 22: floodmark.v1.DidResponse.projects:type_name -> floodmark.v1.DidCost
 	25, // 23: floodmark.v1.DidResponse.deeds:type_name -> floodmark.v1.DidDeed
 	26, // 24: floodmark.v1.DidResponse.agents:type_name -> floodmark.v1.DidAgent
-	32, // 25: floodmark.v1.DidDeed.last:type_name -> google.protobuf.Timestamp
-	32, // 26: floodmark.v1.DidAgent.last:type_name -> google.protobuf.Timestamp
-	29, // 27: floodmark.v1.SessionGraphResponse.nodes:type_name -> floodmark.v1.SessionGraphNode
-	30, // 28: floodmark.v1.SessionGraphResponse.edges:type_name -> floodmark.v1.SessionGraphEdge
-	31, // 29: floodmark.v1.SessionGraphResponse.paths:type_name -> floodmark.v1.SessionGraphPath
-	32, // 30: floodmark.v1.SessionGraphNode.at:type_name -> google.protobuf.Timestamp
-	0,  // 31: floodmark.v1.ConsoleService.OpenConsole:input_type -> floodmark.v1.OpenConsoleRequest
-	2,  // 32: floodmark.v1.ConsoleService.CloseConsole:input_type -> floodmark.v1.CloseConsoleRequest
-	4,  // 33: floodmark.v1.ConsoleService.Rules:input_type -> floodmark.v1.RulesRequest
-	8,  // 34: floodmark.v1.ConsoleService.CheckRules:input_type -> floodmark.v1.CheckRulesRequest
-	10, // 35: floodmark.v1.ConsoleService.TryRules:input_type -> floodmark.v1.TryRulesRequest
-	14, // 36: floodmark.v1.ConsoleService.SaveRules:input_type -> floodmark.v1.SaveRulesRequest
-	16, // 37: floodmark.v1.ConsoleService.RollBackRules:input_type -> floodmark.v1.RollBackRulesRequest
-	18, // 38: floodmark.v1.ConsoleService.StoryOf:input_type -> floodmark.v1.StoryOfRequest
-	20, // 39: floodmark.v1.ConsoleService.Did:input_type -> floodmark.v1.DidRequest
-	27, // 40: floodmark.v1.ConsoleService.SessionGraph:input_type -> floodmark.v1.SessionGraphRequest
-	1,  // 41: floodmark.v1.ConsoleService.OpenConsole:output_type -> floodmark.v1.OpenConsoleResponse
-	3,  // 42: floodmark.v1.ConsoleService.CloseConsole:output_type -> floodmark.v1.CloseConsoleResponse
-	5,  // 43: floodmark.v1.ConsoleService.Rules:output_type -> floodmark.v1.RulesResponse
-	9,  // 44: floodmark.v1.ConsoleService.CheckRules:output_type -> floodmark.v1.CheckRulesResponse
-	11, // 45: floodmark.v1.ConsoleService.TryRules:output_type -> floodmark.v1.TryRulesResponse
-	15, // 46: floodmark.v1.ConsoleService.SaveRules:output_type -> floodmark.v1.SaveRulesResponse
-	17, // 47: floodmark.v1.ConsoleService.RollBackRules:output_type -> floodmark.v1.RollBackRulesResponse
-	19, // 48: floodmark.v1.ConsoleService.StoryOf:output_type -> floodmark.v1.StoryOfResponse
-	21, // 49: floodmark.v1.ConsoleService.Did:output_type -> floodmark.v1.DidResponse
-	28, // 50: floodmark.v1.ConsoleService.SessionGraph:output_type -> floodmark.v1.SessionGraphResponse
-	41, // [41:51] is the sub-list for method output_type
-	31, // [31:41] is the sub-list for method input_type
-	31, // [31:31] is the sub-list for extension type_name
-	31, // [31:31] is the sub-list for extension extendee
-	0,  // [0:31] is the sub-list for field type_name
+	35, // 25: floodmark.v1.DidDeed.last:type_name -> google.protobuf.Timestamp
+	35, // 26: floodmark.v1.DidAgent.last:type_name -> google.protobuf.Timestamp
+	35, // 27: floodmark.v1.SearchDecisionsRequest.since:type_name -> google.protobuf.Timestamp
+	35, // 28: floodmark.v1.SearchDecisionsRequest.until:type_name -> google.protobuf.Timestamp
+	35, // 29: floodmark.v1.SearchDecisionsRequest.after_at:type_name -> google.protobuf.Timestamp
+	35, // 30: floodmark.v1.SearchDecisionsRequest.written_before:type_name -> google.protobuf.Timestamp
+	29, // 31: floodmark.v1.SearchDecisionsResponse.found:type_name -> floodmark.v1.FoundDecision
+	35, // 32: floodmark.v1.SearchDecisionsResponse.reached:type_name -> google.protobuf.Timestamp
+	35, // 33: floodmark.v1.FoundDecision.at:type_name -> google.protobuf.Timestamp
+	35, // 34: floodmark.v1.FoundDecision.answered:type_name -> google.protobuf.Timestamp
+	32, // 35: floodmark.v1.SessionGraphResponse.nodes:type_name -> floodmark.v1.SessionGraphNode
+	33, // 36: floodmark.v1.SessionGraphResponse.edges:type_name -> floodmark.v1.SessionGraphEdge
+	34, // 37: floodmark.v1.SessionGraphResponse.paths:type_name -> floodmark.v1.SessionGraphPath
+	35, // 38: floodmark.v1.SessionGraphNode.at:type_name -> google.protobuf.Timestamp
+	0,  // 39: floodmark.v1.ConsoleService.OpenConsole:input_type -> floodmark.v1.OpenConsoleRequest
+	2,  // 40: floodmark.v1.ConsoleService.CloseConsole:input_type -> floodmark.v1.CloseConsoleRequest
+	4,  // 41: floodmark.v1.ConsoleService.Rules:input_type -> floodmark.v1.RulesRequest
+	8,  // 42: floodmark.v1.ConsoleService.CheckRules:input_type -> floodmark.v1.CheckRulesRequest
+	10, // 43: floodmark.v1.ConsoleService.TryRules:input_type -> floodmark.v1.TryRulesRequest
+	14, // 44: floodmark.v1.ConsoleService.SaveRules:input_type -> floodmark.v1.SaveRulesRequest
+	16, // 45: floodmark.v1.ConsoleService.RollBackRules:input_type -> floodmark.v1.RollBackRulesRequest
+	18, // 46: floodmark.v1.ConsoleService.StoryOf:input_type -> floodmark.v1.StoryOfRequest
+	20, // 47: floodmark.v1.ConsoleService.Did:input_type -> floodmark.v1.DidRequest
+	27, // 48: floodmark.v1.ConsoleService.SearchDecisions:input_type -> floodmark.v1.SearchDecisionsRequest
+	30, // 49: floodmark.v1.ConsoleService.SessionGraph:input_type -> floodmark.v1.SessionGraphRequest
+	1,  // 50: floodmark.v1.ConsoleService.OpenConsole:output_type -> floodmark.v1.OpenConsoleResponse
+	3,  // 51: floodmark.v1.ConsoleService.CloseConsole:output_type -> floodmark.v1.CloseConsoleResponse
+	5,  // 52: floodmark.v1.ConsoleService.Rules:output_type -> floodmark.v1.RulesResponse
+	9,  // 53: floodmark.v1.ConsoleService.CheckRules:output_type -> floodmark.v1.CheckRulesResponse
+	11, // 54: floodmark.v1.ConsoleService.TryRules:output_type -> floodmark.v1.TryRulesResponse
+	15, // 55: floodmark.v1.ConsoleService.SaveRules:output_type -> floodmark.v1.SaveRulesResponse
+	17, // 56: floodmark.v1.ConsoleService.RollBackRules:output_type -> floodmark.v1.RollBackRulesResponse
+	19, // 57: floodmark.v1.ConsoleService.StoryOf:output_type -> floodmark.v1.StoryOfResponse
+	21, // 58: floodmark.v1.ConsoleService.Did:output_type -> floodmark.v1.DidResponse
+	28, // 59: floodmark.v1.ConsoleService.SearchDecisions:output_type -> floodmark.v1.SearchDecisionsResponse
+	31, // 60: floodmark.v1.ConsoleService.SessionGraph:output_type -> floodmark.v1.SessionGraphResponse
+	50, // [50:61] is the sub-list for method output_type
+	39, // [39:50] is the sub-list for method input_type
+	39, // [39:39] is the sub-list for extension type_name
+	39, // [39:39] is the sub-list for extension extendee
+	0,  // [0:39] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_console_proto_init() }
@@ -2986,7 +3452,7 @@ func file_floodmark_v1_console_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_floodmark_v1_console_proto_rawDesc), len(file_floodmark_v1_console_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   32,
+			NumMessages:   35,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -100,9 +100,10 @@ export async function serve({ port = 0, state = 'full', now = Date.now(), pace =
       }
       asked.push(method);
       if (desk.streams[method]) {
+        const messages = desk.streams[method](read(JSON.parse(body.subarray(5))));
         response.writeHead(200, { 'Content-Type': 'application/connect+json' });
-        for (const message of desk.streams[method](JSON.parse(body.subarray(5)))) {
-          response.write(envelope(0, message));
+        for (const message of messages) {
+          response.write(envelope(0, change(method, message)));
           await new Promise((done) => setTimeout(done, pace));
           if (response.destroyed) return;
         }

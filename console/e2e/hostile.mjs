@@ -80,6 +80,9 @@ const layout = () => {
 /** openAll shows what is folded up or cut, and begins what has a step before it. */
 const openAll = async () => {
   for (const d of document.querySelectorAll('main details')) d.open = true;
+  const form = document.querySelector('main form.search');
+  form?.requestSubmit();
+  while (form && ![...form.parentElement.querySelectorAll('button')].some((b) => b.textContent === 'Close the list')) await new Promise((done) => setTimeout(done, 20));
   for (const b of [...document.querySelectorAll('main button.more')].slice(0, 4)) b.click();
   for (const b of document.querySelectorAll('main button')) if (/^(Trust|Always|Take back)/.test(b.textContent.trim())) b.click();
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));

@@ -172,3 +172,38 @@ for (const scheme of ['light', 'dark']) {
       assert.deepEqual(await serious(page), []);
     }));
 }
+
+test('a decision is found by keys alone, and its session opens at it', () =>
+  with_({ hash: '#/did/7', width: 360 }, async ({ page, fake }) => {
+    const words = page.getByLabel('Words of the call');
+    await words.focus();
+    await page.keyboard.type('npm');
+    await page.keyboard.press('Enter');
+    await page.getByText('3 decisions found in 214 sessions').waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('The answer').selectOption('yes');
+    await page.getByLabel('By (name').fill('ANNA');
+    await page.keyboard.press('Enter');
+    await page.getByText('1 decision found in 214 sessions').waitFor();
+    assert.match(await page.locator('main .answer').innerText(), /^yes\s+by anna \(console\), after 40 s$/);
+    await page.getByLabel('The answer').selectOption('none');
+    await page.getByLabel('By (name').fill('');
+    await words.fill('');
+    await page.getByLabel('When').selectOption('at any time');
+    await button(page, 'Search').click();
+    await page.getByText('no answer, so no').waitFor();
+    await button(page, 'Search older sessions').waitFor();
+    await words.fill('fix-rounding');
+    await page.keyboard.press('Enter');
+    await page.getByText('1 decision found').waitFor();
+    assert.deepEqual(await serious(page), []);
+    const link = page.getByRole('link', { name: /^Session of git push .*, at this decision$/ });
+    await link.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: /^pi/ }).waitFor();
+    assert.match(page.url(), /#\/session\/s-ledger\?at=41$/);
+    await page.waitForFunction(() => document.querySelector('main [aria-expanded=true]') !== null);
+    assert.equal(fake.asked.filter((m) => m === 'OwnerService/Why').length, 1);
+  }));

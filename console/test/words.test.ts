@@ -110,7 +110,8 @@ test('a version in words', () => {
 });
 
 test('addresses', () => {
-  expect(read('#/session/a%2Fb%23')).toEqual({ page: 'session', rest: 'a/b#' });
-  expect(read(to('session', 'a/b%'))).toEqual({ page: 'session', rest: 'a/b%' });
+  expect(read('#/session/a%2Fb%23')).toEqual({ page: 'session', rest: 'a/b#', at: 0 });
+  expect(read(to('session', 'a/b%?at=3'))).toEqual({ page: 'session', rest: 'a/b%?at=3', at: 0 });
+  expect(read(to('session', 'a/b%', 7))).toEqual({ page: 'session', rest: 'a/b%', at: 7 });
   for (const no of ['', '#', '#open=x', '#/Now', '#/a b', '#/x/%zz']) expect(read(no).page === '' || read(no).rest === '', no).toBe(true);
 });

@@ -30,6 +30,15 @@ export interface DidResponse {
   deeds?: DidDeed[]; agents?: DidAgent[]; stoppedEarly?: string; unread?: Count;
 }
 
+export interface SearchDecisionsRequest {
+  words?: string; verdict?: string; answered?: string; by?: string; agent?: string; since?: Time; until?: Time; limit?: number; after?: string; afterAt?: Time; writtenBefore?: Time;
+}
+export interface FoundDecision {
+  decision?: string; at?: Time; session?: string; number?: Count; agent?: string; project?: string; what?: string; verdict?: string; would?: string; why?: string; behind?: string[];
+  answer?: string; by?: string; channel?: string; answered?: Time;
+}
+export interface SearchDecisionsResponse { found?: FoundDecision[]; sessions?: Count; done?: boolean; more?: boolean; stopped?: string; reached?: Time; unread?: Count }
+
 const desk = 'ConsoleService/';
 
 export const rules = (r: { schema?: boolean; version?: string } = {}): Promise<RulesResponse> => call(`${desk}Rules`, r);
@@ -39,6 +48,7 @@ export const save = (text: string, read: string): Promise<SaveRulesResponse> => 
 export const rollBack = (version: string, read: string): Promise<SaveRulesResponse> => call(`${desk}RollBackRules`, { version, read });
 export const storyOf = (of: string): Promise<StoryOfResponse> => call(`${desk}StoryOf`, { of });
 export const did = (days: number, signal: AbortSignal): Promise<DidResponse> => call(`${desk}Did`, { days }, signal);
+export const search = (r: SearchDecisionsRequest, signal: AbortSignal): AsyncGenerator<SearchDecisionsResponse> => stream(`${desk}SearchDecisions`, r, signal);
 
 /** said is an error in words. */
 export const said = (e: unknown): string => (e instanceof Error ? e.message : String(e));

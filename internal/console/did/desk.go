@@ -1,6 +1,6 @@
 // Package did answers the console's page that says what the monitor did in the last days: what was
 // stopped, contained and asked, how people answered, and what cost most questions with the line
-// that would spare them. It reads the journal when it is asked, one session at a time and the last
+// that would spare them. It finds recorded decisions, with who answered. It reads the journal when it is asked, one session at a time and the last
 // written first, and keeps nothing afterwards. The counting is done by package tally.
 package did
 
@@ -37,6 +37,8 @@ type Desk struct {
 	// folding has room for one caller, because each takes a processor and the memory of a session.
 	folding chan struct{}
 	quiets  quiets
+	// searching has room for a few, for the same reason.
+	searching chan struct{}
 }
 
 // Options are what [New] needs.
@@ -52,7 +54,9 @@ type Options struct {
 var _ httpapi.DidPage = (*Desk)(nil)
 
 // New returns a Desk. It does nothing until it is asked.
-func New(o Options) *Desk { return &Desk{opts: o, folding: make(chan struct{}, 1)} }
+func New(o Options) *Desk {
+	return &Desk{opts: o, folding: make(chan struct{}, 1), searching: make(chan struct{}, searches)}
+}
 
 // Did implements [httpapi.DidPage].
 func (d *Desk) Did(ctx context.Context, who httpapi.Identity, r *wire.DidRequest) (*wire.DidResponse, error) {

@@ -43,7 +43,7 @@ var (
 type room struct {
 	*did.Desk
 	t       testing.TB
-	store   *journal.Memory
+	store   journal.Journal
 	reads   map[floodmark.SessionID]int
 	fails   floodmark.SessionID // the session that cannot be read
 	monitor *monitor.Monitor
@@ -55,11 +55,16 @@ type room struct {
 
 func newRoom(t testing.TB) *room {
 	t.Helper()
+	return newRoomOver(t, journal.NewMemory())
+}
+
+func newRoomOver(t testing.TB, store journal.Journal) *room {
+	t.Helper()
 	held, err := rules()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &room{t: t, store: journal.NewMemory(), reads: map[floodmark.SessionID]int{}, now: time.Date(2026, 11, 19, 12, 0, 0, 0, time.UTC), step: time.Millisecond}
+	r := &room{t: t, store: store, reads: map[floodmark.SessionID]int{}, now: time.Date(2026, 11, 19, 12, 0, 0, 0, time.UTC), step: time.Millisecond}
 	var n atomic.Int64
 	next := func() string { return fmt.Sprintf("c0de%04d", n.Add(1)) }
 	r.monitor, err = monitor.New(monitor.Config{

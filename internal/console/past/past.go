@@ -49,6 +49,16 @@ type Session struct {
 // Since returns the sessions of a tenant that were written since a time, the last written first. An
 // error ends them. A session whose last entry is known is not read; without known, all are.
 func Since(ctx context.Context, j journal.Journal, tenant string, since time.Time, known func(last journal.Hash) bool) iter.Seq2[Session, error] {
+	return between(ctx, j, tenant, since, time.Time{}, known)
+}
+
+// Between returns the sessions of [Since] that were last written before a time. A zero time excludes
+// none.
+func Between(ctx context.Context, j journal.Journal, tenant string, since, before time.Time) iter.Seq2[Session, error] {
+	return between(ctx, j, tenant, since, before, nil)
+}
+
+func between(ctx context.Context, j journal.Journal, tenant string, since, before time.Time, known func(last journal.Hash) bool) iter.Seq2[Session, error] {
 	return func(yield func(Session, error) bool) {
 		for h, err := range j.Recent(ctx, tenant) {
 			if err == nil {
@@ -61,6 +71,9 @@ func Since(ctx context.Context, j journal.Journal, tenant string, since time.Tim
 			written := time.Unix(0, h.At)
 			if written.Before(since) {
 				return
+			}
+			if !before.IsZero() && !written.Before(before) {
+				continue
 			}
 			if known != nil && known(h.Link.Hash) {
 				s := Session{Session: tally.Session{Name: string(h.Session.ID)}, Written: written, Last: h.Link.Hash, Known: true}

@@ -22,6 +22,8 @@ type RulesPage interface {
 // A DidPage answers the page that says what the monitor did.
 type DidPage interface {
 	Did(ctx context.Context, who Identity, r *wire.DidRequest) (*wire.DidResponse, error)
+	// SearchDecisions sends until it is done, the caller cancels, or send fails.
+	SearchDecisions(ctx context.Context, who Identity, r *wire.SearchDecisionsRequest, send func(*wire.SearchDecisionsResponse) error) error
 }
 
 // A GraphPage answers the page that draws a session.
@@ -55,6 +57,10 @@ func (s consoleService) TryRules(ctx context.Context, r *wire.TryRulesRequest, s
 
 func (s consoleService) Did(ctx context.Context, r *wire.DidRequest) (*wire.DidResponse, error) {
 	return s.console.Did(ctx, IdentityOf(ctx), r)
+}
+
+func (s consoleService) SearchDecisions(ctx context.Context, r *wire.SearchDecisionsRequest, stream *connect.ServerStream[wire.SearchDecisionsResponse]) error {
+	return s.console.SearchDecisions(ctx, IdentityOf(ctx), r, stream.Send)
 }
 
 func (s consoleService) SessionGraph(ctx context.Context, r *wire.SessionGraphRequest) (*wire.SessionGraphResponse, error) {
