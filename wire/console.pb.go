@@ -1465,7 +1465,10 @@ func (x *StoryOfResponse) GetNotes() []string {
 type DidRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// How many days back; 0 means 7.
-	Days          int32 `protobuf:"varint,1,opt,name=days,proto3" json:"days,omitempty"`
+	Days int32 `protobuf:"varint,1,opt,name=days,proto3" json:"days,omitempty"`
+	// One of the groups of DidResponse, to count only sessions of agents whose questions
+	// it answers; empty for all sessions.
+	Group         string `protobuf:"bytes,2,opt,name=group,proto3" json:"group,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1505,6 +1508,13 @@ func (x *DidRequest) GetDays() int32 {
 		return x.Days
 	}
 	return 0
+}
+
+func (x *DidRequest) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
 }
 
 // What was done in a span of time.
@@ -1555,7 +1565,10 @@ type DidResponse struct {
 	// Why sessions are missing; empty if none is.
 	StoppedEarly string `protobuf:"bytes,22,opt,name=stopped_early,json=stoppedEarly,proto3" json:"stopped_early,omitempty"`
 	// Sessions that could not be read.
-	Unread        int64 `protobuf:"varint,23,opt,name=unread,proto3" json:"unread,omitempty"`
+	Unread int64 `protobuf:"varint,23,opt,name=unread,proto3" json:"unread,omitempty"`
+	// The groups that answer for whole agents, not only for some tools, as service.yaml
+	// says. Who began a session is not recorded, so nothing is counted by person.
+	Groups        []*DidGroup `protobuf:"bytes,24,rep,name=groups,proto3" json:"groups,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1751,6 +1764,68 @@ func (x *DidResponse) GetUnread() int64 {
 	return 0
 }
 
+func (x *DidResponse) GetGroups() []*DidGroup {
+	if x != nil {
+		return x.Groups
+	}
+	return nil
+}
+
+// A group of people.
+type DidGroup struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The group, as the identity provider or a token names it.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// True if the caller is in it.
+	Yours         bool `protobuf:"varint,2,opt,name=yours,proto3" json:"yours,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DidGroup) Reset() {
+	*x = DidGroup{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DidGroup) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DidGroup) ProtoMessage() {}
+
+func (x *DidGroup) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DidGroup.ProtoReflect.Descriptor instead.
+func (*DidGroup) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *DidGroup) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *DidGroup) GetYours() bool {
+	if x != nil {
+		return x.Yours
+	}
+	return false
+}
+
 // The answers that came by one channel.
 type DidChannel struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1766,7 +1841,7 @@ type DidChannel struct {
 
 func (x *DidChannel) Reset() {
 	*x = DidChannel{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[22]
+	mi := &file_floodmark_v1_console_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1778,7 +1853,7 @@ func (x *DidChannel) String() string {
 func (*DidChannel) ProtoMessage() {}
 
 func (x *DidChannel) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[22]
+	mi := &file_floodmark_v1_console_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1791,7 +1866,7 @@ func (x *DidChannel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DidChannel.ProtoReflect.Descriptor instead.
 func (*DidChannel) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{22}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *DidChannel) GetChannel() string {
@@ -1832,7 +1907,7 @@ type DidDay struct {
 
 func (x *DidDay) Reset() {
 	*x = DidDay{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[23]
+	mi := &file_floodmark_v1_console_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1844,7 +1919,7 @@ func (x *DidDay) String() string {
 func (*DidDay) ProtoMessage() {}
 
 func (x *DidDay) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[23]
+	mi := &file_floodmark_v1_console_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1857,7 +1932,7 @@ func (x *DidDay) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DidDay.ProtoReflect.Descriptor instead.
 func (*DidDay) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{23}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *DidDay) GetDay() string {
@@ -1913,7 +1988,7 @@ type DidCost struct {
 
 func (x *DidCost) Reset() {
 	*x = DidCost{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[24]
+	mi := &file_floodmark_v1_console_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1925,7 +2000,7 @@ func (x *DidCost) String() string {
 func (*DidCost) ProtoMessage() {}
 
 func (x *DidCost) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[24]
+	mi := &file_floodmark_v1_console_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1938,7 +2013,7 @@ func (x *DidCost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DidCost.ProtoReflect.Descriptor instead.
 func (*DidCost) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{24}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *DidCost) GetName() string {
@@ -2024,7 +2099,7 @@ type DidDeed struct {
 
 func (x *DidDeed) Reset() {
 	*x = DidDeed{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[25]
+	mi := &file_floodmark_v1_console_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2036,7 +2111,7 @@ func (x *DidDeed) String() string {
 func (*DidDeed) ProtoMessage() {}
 
 func (x *DidDeed) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[25]
+	mi := &file_floodmark_v1_console_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2049,7 +2124,7 @@ func (x *DidDeed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DidDeed.ProtoReflect.Descriptor instead.
 func (*DidDeed) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{25}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *DidDeed) GetFate() string {
@@ -2134,7 +2209,7 @@ type DidAgent struct {
 
 func (x *DidAgent) Reset() {
 	*x = DidAgent{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[26]
+	mi := &file_floodmark_v1_console_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2146,7 +2221,7 @@ func (x *DidAgent) String() string {
 func (*DidAgent) ProtoMessage() {}
 
 func (x *DidAgent) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[26]
+	mi := &file_floodmark_v1_console_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2159,7 +2234,7 @@ func (x *DidAgent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DidAgent.ProtoReflect.Descriptor instead.
 func (*DidAgent) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{26}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *DidAgent) GetAgent() string {
@@ -2226,13 +2301,15 @@ type SearchDecisionsRequest struct {
 	// Only sessions that were last written before this time: where a search stopped that
 	// took too long.
 	WrittenBefore *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=written_before,json=writtenBefore,proto3" json:"written_before,omitempty"`
+	// Only sessions of agents whose questions this group answers, as for Did.
+	Group         string `protobuf:"bytes,12,opt,name=group,proto3" json:"group,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *SearchDecisionsRequest) Reset() {
 	*x = SearchDecisionsRequest{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[27]
+	mi := &file_floodmark_v1_console_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2244,7 +2321,7 @@ func (x *SearchDecisionsRequest) String() string {
 func (*SearchDecisionsRequest) ProtoMessage() {}
 
 func (x *SearchDecisionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[27]
+	mi := &file_floodmark_v1_console_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2257,7 +2334,7 @@ func (x *SearchDecisionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchDecisionsRequest.ProtoReflect.Descriptor instead.
 func (*SearchDecisionsRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{27}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *SearchDecisionsRequest) GetWords() string {
@@ -2337,6 +2414,13 @@ func (x *SearchDecisionsRequest) GetWrittenBefore() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *SearchDecisionsRequest) GetGroup() string {
+	if x != nil {
+		return x.Group
+	}
+	return ""
+}
+
 // What was found since the message before, and how far the search is.
 type SearchDecisionsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2360,7 +2444,7 @@ type SearchDecisionsResponse struct {
 
 func (x *SearchDecisionsResponse) Reset() {
 	*x = SearchDecisionsResponse{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[28]
+	mi := &file_floodmark_v1_console_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2372,7 +2456,7 @@ func (x *SearchDecisionsResponse) String() string {
 func (*SearchDecisionsResponse) ProtoMessage() {}
 
 func (x *SearchDecisionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[28]
+	mi := &file_floodmark_v1_console_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2385,7 +2469,7 @@ func (x *SearchDecisionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchDecisionsResponse.ProtoReflect.Descriptor instead.
 func (*SearchDecisionsResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{28}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *SearchDecisionsResponse) GetFound() []*FoundDecision {
@@ -2478,7 +2562,7 @@ type FoundDecision struct {
 
 func (x *FoundDecision) Reset() {
 	*x = FoundDecision{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[29]
+	mi := &file_floodmark_v1_console_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2490,7 +2574,7 @@ func (x *FoundDecision) String() string {
 func (*FoundDecision) ProtoMessage() {}
 
 func (x *FoundDecision) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[29]
+	mi := &file_floodmark_v1_console_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2503,7 +2587,7 @@ func (x *FoundDecision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FoundDecision.ProtoReflect.Descriptor instead.
 func (*FoundDecision) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{29}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *FoundDecision) GetDecision() string {
@@ -2625,7 +2709,7 @@ type SessionGraphRequest struct {
 
 func (x *SessionGraphRequest) Reset() {
 	*x = SessionGraphRequest{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[30]
+	mi := &file_floodmark_v1_console_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2637,7 +2721,7 @@ func (x *SessionGraphRequest) String() string {
 func (*SessionGraphRequest) ProtoMessage() {}
 
 func (x *SessionGraphRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[30]
+	mi := &file_floodmark_v1_console_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2650,7 +2734,7 @@ func (x *SessionGraphRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionGraphRequest.ProtoReflect.Descriptor instead.
 func (*SessionGraphRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{30}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *SessionGraphRequest) GetSession() string {
@@ -2688,7 +2772,7 @@ type SessionGraphResponse struct {
 
 func (x *SessionGraphResponse) Reset() {
 	*x = SessionGraphResponse{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[31]
+	mi := &file_floodmark_v1_console_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2700,7 +2784,7 @@ func (x *SessionGraphResponse) String() string {
 func (*SessionGraphResponse) ProtoMessage() {}
 
 func (x *SessionGraphResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[31]
+	mi := &file_floodmark_v1_console_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2713,7 +2797,7 @@ func (x *SessionGraphResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionGraphResponse.ProtoReflect.Descriptor instead.
 func (*SessionGraphResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{31}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *SessionGraphResponse) GetNodes() []*SessionGraphNode {
@@ -2795,7 +2879,7 @@ type SessionGraphNode struct {
 
 func (x *SessionGraphNode) Reset() {
 	*x = SessionGraphNode{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[32]
+	mi := &file_floodmark_v1_console_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2807,7 +2891,7 @@ func (x *SessionGraphNode) String() string {
 func (*SessionGraphNode) ProtoMessage() {}
 
 func (x *SessionGraphNode) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[32]
+	mi := &file_floodmark_v1_console_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2820,7 +2904,7 @@ func (x *SessionGraphNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionGraphNode.ProtoReflect.Descriptor instead.
 func (*SessionGraphNode) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{32}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *SessionGraphNode) GetId() string {
@@ -2938,7 +3022,7 @@ type SessionGraphEdge struct {
 
 func (x *SessionGraphEdge) Reset() {
 	*x = SessionGraphEdge{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[33]
+	mi := &file_floodmark_v1_console_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2950,7 +3034,7 @@ func (x *SessionGraphEdge) String() string {
 func (*SessionGraphEdge) ProtoMessage() {}
 
 func (x *SessionGraphEdge) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[33]
+	mi := &file_floodmark_v1_console_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2963,7 +3047,7 @@ func (x *SessionGraphEdge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionGraphEdge.ProtoReflect.Descriptor instead.
 func (*SessionGraphEdge) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{33}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *SessionGraphEdge) GetFrom() string {
@@ -3009,7 +3093,7 @@ type SessionGraphPath struct {
 
 func (x *SessionGraphPath) Reset() {
 	*x = SessionGraphPath{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[34]
+	mi := &file_floodmark_v1_console_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3021,7 +3105,7 @@ func (x *SessionGraphPath) String() string {
 func (*SessionGraphPath) ProtoMessage() {}
 
 func (x *SessionGraphPath) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[34]
+	mi := &file_floodmark_v1_console_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3034,7 +3118,7 @@ func (x *SessionGraphPath) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionGraphPath.ProtoReflect.Descriptor instead.
 func (*SessionGraphPath) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{34}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *SessionGraphPath) GetCall() string {
@@ -3165,10 +3249,11 @@ const file_floodmark_v1_console_proto_rawDesc = "" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x14\n" +
 	"\x05plays\x18\x03 \x01(\bR\x05plays\x12\x14\n" +
-	"\x05notes\x18\x04 \x03(\tR\x05notes\" \n" +
+	"\x05notes\x18\x04 \x03(\tR\x05notes\"6\n" +
 	"\n" +
 	"DidRequest\x12\x12\n" +
-	"\x04days\x18\x01 \x01(\x05R\x04days\"\xb3\x06\n" +
+	"\x04days\x18\x01 \x01(\x05R\x04days\x12\x14\n" +
+	"\x05group\x18\x02 \x01(\tR\x05group\"\xe3\x06\n" +
 	"\vDidResponse\x120\n" +
 	"\x05since\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x120\n" +
 	"\x05until\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x05until\x12\x1a\n" +
@@ -3193,7 +3278,11 @@ const file_floodmark_v1_console_proto_rawDesc = "" +
 	"\x05deeds\x18\x14 \x03(\v2\x15.floodmark.v1.DidDeedR\x05deeds\x12.\n" +
 	"\x06agents\x18\x15 \x03(\v2\x16.floodmark.v1.DidAgentR\x06agents\x12#\n" +
 	"\rstopped_early\x18\x16 \x01(\tR\fstoppedEarly\x12\x16\n" +
-	"\x06unread\x18\x17 \x01(\x03R\x06unread\"H\n" +
+	"\x06unread\x18\x17 \x01(\x03R\x06unread\x12.\n" +
+	"\x06groups\x18\x18 \x03(\v2\x16.floodmark.v1.DidGroupR\x06groups\"4\n" +
+	"\bDidGroup\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
+	"\x05yours\x18\x02 \x01(\bR\x05yours\"H\n" +
 	"\n" +
 	"DidChannel\x12\x18\n" +
 	"\achannel\x18\x01 \x01(\tR\achannel\x12\x10\n" +
@@ -3228,7 +3317,7 @@ const file_floodmark_v1_console_proto_rawDesc = "" +
 	"\bsessions\x18\x02 \x01(\x03R\bsessions\x12\x1c\n" +
 	"\tdecisions\x18\x03 \x01(\x03R\tdecisions\x12.\n" +
 	"\x04last\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x04last\x12\x16\n" +
-	"\x06unseen\x18\x05 \x01(\x03R\x06unseen\"\x94\x03\n" +
+	"\x06unseen\x18\x05 \x01(\x03R\x06unseen\"\xaa\x03\n" +
 	"\x16SearchDecisionsRequest\x12\x14\n" +
 	"\x05words\x18\x01 \x01(\tR\x05words\x12\x18\n" +
 	"\averdict\x18\x02 \x01(\tR\averdict\x12\x1a\n" +
@@ -3241,7 +3330,8 @@ const file_floodmark_v1_console_proto_rawDesc = "" +
 	"\x05after\x18\t \x01(\tR\x05after\x125\n" +
 	"\bafter_at\x18\n" +
 	" \x01(\v2\x1a.google.protobuf.TimestampR\aafterAt\x12A\n" +
-	"\x0ewritten_before\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\rwrittenBefore\"\xf8\x01\n" +
+	"\x0ewritten_before\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\rwrittenBefore\x12\x14\n" +
+	"\x05group\x18\f \x01(\tR\x05group\"\xf8\x01\n" +
 	"\x17SearchDecisionsResponse\x121\n" +
 	"\x05found\x18\x01 \x03(\v2\x1b.floodmark.v1.FoundDecisionR\x05found\x12\x1a\n" +
 	"\bsessions\x18\x02 \x01(\x03R\bsessions\x12\x12\n" +
@@ -3330,7 +3420,7 @@ func file_floodmark_v1_console_proto_rawDescGZIP() []byte {
 	return file_floodmark_v1_console_proto_rawDescData
 }
 
-var file_floodmark_v1_console_proto_msgTypes = make([]protoimpl.MessageInfo, 35)
+var file_floodmark_v1_console_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
 var file_floodmark_v1_console_proto_goTypes = []any{
 	(*OpenConsoleRequest)(nil),      // 0: floodmark.v1.OpenConsoleRequest
 	(*OpenConsoleResponse)(nil),     // 1: floodmark.v1.OpenConsoleResponse
@@ -3354,89 +3444,91 @@ var file_floodmark_v1_console_proto_goTypes = []any{
 	(*StoryOfResponse)(nil),         // 19: floodmark.v1.StoryOfResponse
 	(*DidRequest)(nil),              // 20: floodmark.v1.DidRequest
 	(*DidResponse)(nil),             // 21: floodmark.v1.DidResponse
-	(*DidChannel)(nil),              // 22: floodmark.v1.DidChannel
-	(*DidDay)(nil),                  // 23: floodmark.v1.DidDay
-	(*DidCost)(nil),                 // 24: floodmark.v1.DidCost
-	(*DidDeed)(nil),                 // 25: floodmark.v1.DidDeed
-	(*DidAgent)(nil),                // 26: floodmark.v1.DidAgent
-	(*SearchDecisionsRequest)(nil),  // 27: floodmark.v1.SearchDecisionsRequest
-	(*SearchDecisionsResponse)(nil), // 28: floodmark.v1.SearchDecisionsResponse
-	(*FoundDecision)(nil),           // 29: floodmark.v1.FoundDecision
-	(*SessionGraphRequest)(nil),     // 30: floodmark.v1.SessionGraphRequest
-	(*SessionGraphResponse)(nil),    // 31: floodmark.v1.SessionGraphResponse
-	(*SessionGraphNode)(nil),        // 32: floodmark.v1.SessionGraphNode
-	(*SessionGraphEdge)(nil),        // 33: floodmark.v1.SessionGraphEdge
-	(*SessionGraphPath)(nil),        // 34: floodmark.v1.SessionGraphPath
-	(*timestamppb.Timestamp)(nil),   // 35: google.protobuf.Timestamp
-	(*Problem)(nil),                 // 36: floodmark.v1.Problem
+	(*DidGroup)(nil),                // 22: floodmark.v1.DidGroup
+	(*DidChannel)(nil),              // 23: floodmark.v1.DidChannel
+	(*DidDay)(nil),                  // 24: floodmark.v1.DidDay
+	(*DidCost)(nil),                 // 25: floodmark.v1.DidCost
+	(*DidDeed)(nil),                 // 26: floodmark.v1.DidDeed
+	(*DidAgent)(nil),                // 27: floodmark.v1.DidAgent
+	(*SearchDecisionsRequest)(nil),  // 28: floodmark.v1.SearchDecisionsRequest
+	(*SearchDecisionsResponse)(nil), // 29: floodmark.v1.SearchDecisionsResponse
+	(*FoundDecision)(nil),           // 30: floodmark.v1.FoundDecision
+	(*SessionGraphRequest)(nil),     // 31: floodmark.v1.SessionGraphRequest
+	(*SessionGraphResponse)(nil),    // 32: floodmark.v1.SessionGraphResponse
+	(*SessionGraphNode)(nil),        // 33: floodmark.v1.SessionGraphNode
+	(*SessionGraphEdge)(nil),        // 34: floodmark.v1.SessionGraphEdge
+	(*SessionGraphPath)(nil),        // 35: floodmark.v1.SessionGraphPath
+	(*timestamppb.Timestamp)(nil),   // 36: google.protobuf.Timestamp
+	(*Problem)(nil),                 // 37: floodmark.v1.Problem
 }
 var file_floodmark_v1_console_proto_depIdxs = []int32{
-	35, // 0: floodmark.v1.OpenConsoleResponse.expires:type_name -> google.protobuf.Timestamp
+	36, // 0: floodmark.v1.OpenConsoleResponse.expires:type_name -> google.protobuf.Timestamp
 	6,  // 1: floodmark.v1.RulesResponse.files:type_name -> floodmark.v1.RulesFile
 	7,  // 2: floodmark.v1.RulesResponse.versions:type_name -> floodmark.v1.RulesVersion
-	36, // 3: floodmark.v1.RulesFile.problems:type_name -> floodmark.v1.Problem
-	35, // 4: floodmark.v1.RulesVersion.at:type_name -> google.protobuf.Timestamp
-	36, // 5: floodmark.v1.CheckRulesResponse.problems:type_name -> floodmark.v1.Problem
+	37, // 3: floodmark.v1.RulesFile.problems:type_name -> floodmark.v1.Problem
+	36, // 4: floodmark.v1.RulesVersion.at:type_name -> google.protobuf.Timestamp
+	37, // 5: floodmark.v1.CheckRulesResponse.problems:type_name -> floodmark.v1.Problem
 	12, // 6: floodmark.v1.TryRulesResponse.trial:type_name -> floodmark.v1.RulesTrial
-	36, // 7: floodmark.v1.TryRulesResponse.problems:type_name -> floodmark.v1.Problem
+	37, // 7: floodmark.v1.TryRulesResponse.problems:type_name -> floodmark.v1.Problem
 	13, // 8: floodmark.v1.RulesTrial.differences:type_name -> floodmark.v1.RulesDifference
-	35, // 9: floodmark.v1.RulesTrial.since:type_name -> google.protobuf.Timestamp
-	35, // 10: floodmark.v1.RulesTrial.reached:type_name -> google.protobuf.Timestamp
-	35, // 11: floodmark.v1.RulesDifference.at:type_name -> google.protobuf.Timestamp
-	36, // 12: floodmark.v1.SaveRulesResponse.problems:type_name -> floodmark.v1.Problem
+	36, // 9: floodmark.v1.RulesTrial.since:type_name -> google.protobuf.Timestamp
+	36, // 10: floodmark.v1.RulesTrial.reached:type_name -> google.protobuf.Timestamp
+	36, // 11: floodmark.v1.RulesDifference.at:type_name -> google.protobuf.Timestamp
+	37, // 12: floodmark.v1.SaveRulesResponse.problems:type_name -> floodmark.v1.Problem
 	6,  // 13: floodmark.v1.SaveRulesResponse.file:type_name -> floodmark.v1.RulesFile
-	36, // 14: floodmark.v1.RollBackRulesResponse.problems:type_name -> floodmark.v1.Problem
+	37, // 14: floodmark.v1.RollBackRulesResponse.problems:type_name -> floodmark.v1.Problem
 	6,  // 15: floodmark.v1.RollBackRulesResponse.file:type_name -> floodmark.v1.RulesFile
-	35, // 16: floodmark.v1.DidResponse.since:type_name -> google.protobuf.Timestamp
-	35, // 17: floodmark.v1.DidResponse.until:type_name -> google.protobuf.Timestamp
-	22, // 18: floodmark.v1.DidResponse.channels:type_name -> floodmark.v1.DidChannel
-	23, // 19: floodmark.v1.DidResponse.days:type_name -> floodmark.v1.DidDay
-	24, // 20: floodmark.v1.DidResponse.sources:type_name -> floodmark.v1.DidCost
-	24, // 21: floodmark.v1.DidResponse.tools:type_name -> floodmark.v1.DidCost
-	24, // 22: floodmark.v1.DidResponse.projects:type_name -> floodmark.v1.DidCost
-	25, // 23: floodmark.v1.DidResponse.deeds:type_name -> floodmark.v1.DidDeed
-	26, // 24: floodmark.v1.DidResponse.agents:type_name -> floodmark.v1.DidAgent
-	35, // 25: floodmark.v1.DidDeed.last:type_name -> google.protobuf.Timestamp
-	35, // 26: floodmark.v1.DidAgent.last:type_name -> google.protobuf.Timestamp
-	35, // 27: floodmark.v1.SearchDecisionsRequest.since:type_name -> google.protobuf.Timestamp
-	35, // 28: floodmark.v1.SearchDecisionsRequest.until:type_name -> google.protobuf.Timestamp
-	35, // 29: floodmark.v1.SearchDecisionsRequest.after_at:type_name -> google.protobuf.Timestamp
-	35, // 30: floodmark.v1.SearchDecisionsRequest.written_before:type_name -> google.protobuf.Timestamp
-	29, // 31: floodmark.v1.SearchDecisionsResponse.found:type_name -> floodmark.v1.FoundDecision
-	35, // 32: floodmark.v1.SearchDecisionsResponse.reached:type_name -> google.protobuf.Timestamp
-	35, // 33: floodmark.v1.FoundDecision.at:type_name -> google.protobuf.Timestamp
-	35, // 34: floodmark.v1.FoundDecision.answered:type_name -> google.protobuf.Timestamp
-	32, // 35: floodmark.v1.SessionGraphResponse.nodes:type_name -> floodmark.v1.SessionGraphNode
-	33, // 36: floodmark.v1.SessionGraphResponse.edges:type_name -> floodmark.v1.SessionGraphEdge
-	34, // 37: floodmark.v1.SessionGraphResponse.paths:type_name -> floodmark.v1.SessionGraphPath
-	35, // 38: floodmark.v1.SessionGraphNode.at:type_name -> google.protobuf.Timestamp
-	0,  // 39: floodmark.v1.ConsoleService.OpenConsole:input_type -> floodmark.v1.OpenConsoleRequest
-	2,  // 40: floodmark.v1.ConsoleService.CloseConsole:input_type -> floodmark.v1.CloseConsoleRequest
-	4,  // 41: floodmark.v1.ConsoleService.Rules:input_type -> floodmark.v1.RulesRequest
-	8,  // 42: floodmark.v1.ConsoleService.CheckRules:input_type -> floodmark.v1.CheckRulesRequest
-	10, // 43: floodmark.v1.ConsoleService.TryRules:input_type -> floodmark.v1.TryRulesRequest
-	14, // 44: floodmark.v1.ConsoleService.SaveRules:input_type -> floodmark.v1.SaveRulesRequest
-	16, // 45: floodmark.v1.ConsoleService.RollBackRules:input_type -> floodmark.v1.RollBackRulesRequest
-	18, // 46: floodmark.v1.ConsoleService.StoryOf:input_type -> floodmark.v1.StoryOfRequest
-	20, // 47: floodmark.v1.ConsoleService.Did:input_type -> floodmark.v1.DidRequest
-	27, // 48: floodmark.v1.ConsoleService.SearchDecisions:input_type -> floodmark.v1.SearchDecisionsRequest
-	30, // 49: floodmark.v1.ConsoleService.SessionGraph:input_type -> floodmark.v1.SessionGraphRequest
-	1,  // 50: floodmark.v1.ConsoleService.OpenConsole:output_type -> floodmark.v1.OpenConsoleResponse
-	3,  // 51: floodmark.v1.ConsoleService.CloseConsole:output_type -> floodmark.v1.CloseConsoleResponse
-	5,  // 52: floodmark.v1.ConsoleService.Rules:output_type -> floodmark.v1.RulesResponse
-	9,  // 53: floodmark.v1.ConsoleService.CheckRules:output_type -> floodmark.v1.CheckRulesResponse
-	11, // 54: floodmark.v1.ConsoleService.TryRules:output_type -> floodmark.v1.TryRulesResponse
-	15, // 55: floodmark.v1.ConsoleService.SaveRules:output_type -> floodmark.v1.SaveRulesResponse
-	17, // 56: floodmark.v1.ConsoleService.RollBackRules:output_type -> floodmark.v1.RollBackRulesResponse
-	19, // 57: floodmark.v1.ConsoleService.StoryOf:output_type -> floodmark.v1.StoryOfResponse
-	21, // 58: floodmark.v1.ConsoleService.Did:output_type -> floodmark.v1.DidResponse
-	28, // 59: floodmark.v1.ConsoleService.SearchDecisions:output_type -> floodmark.v1.SearchDecisionsResponse
-	31, // 60: floodmark.v1.ConsoleService.SessionGraph:output_type -> floodmark.v1.SessionGraphResponse
-	50, // [50:61] is the sub-list for method output_type
-	39, // [39:50] is the sub-list for method input_type
-	39, // [39:39] is the sub-list for extension type_name
-	39, // [39:39] is the sub-list for extension extendee
-	0,  // [0:39] is the sub-list for field type_name
+	36, // 16: floodmark.v1.DidResponse.since:type_name -> google.protobuf.Timestamp
+	36, // 17: floodmark.v1.DidResponse.until:type_name -> google.protobuf.Timestamp
+	23, // 18: floodmark.v1.DidResponse.channels:type_name -> floodmark.v1.DidChannel
+	24, // 19: floodmark.v1.DidResponse.days:type_name -> floodmark.v1.DidDay
+	25, // 20: floodmark.v1.DidResponse.sources:type_name -> floodmark.v1.DidCost
+	25, // 21: floodmark.v1.DidResponse.tools:type_name -> floodmark.v1.DidCost
+	25, // 22: floodmark.v1.DidResponse.projects:type_name -> floodmark.v1.DidCost
+	26, // 23: floodmark.v1.DidResponse.deeds:type_name -> floodmark.v1.DidDeed
+	27, // 24: floodmark.v1.DidResponse.agents:type_name -> floodmark.v1.DidAgent
+	22, // 25: floodmark.v1.DidResponse.groups:type_name -> floodmark.v1.DidGroup
+	36, // 26: floodmark.v1.DidDeed.last:type_name -> google.protobuf.Timestamp
+	36, // 27: floodmark.v1.DidAgent.last:type_name -> google.protobuf.Timestamp
+	36, // 28: floodmark.v1.SearchDecisionsRequest.since:type_name -> google.protobuf.Timestamp
+	36, // 29: floodmark.v1.SearchDecisionsRequest.until:type_name -> google.protobuf.Timestamp
+	36, // 30: floodmark.v1.SearchDecisionsRequest.after_at:type_name -> google.protobuf.Timestamp
+	36, // 31: floodmark.v1.SearchDecisionsRequest.written_before:type_name -> google.protobuf.Timestamp
+	30, // 32: floodmark.v1.SearchDecisionsResponse.found:type_name -> floodmark.v1.FoundDecision
+	36, // 33: floodmark.v1.SearchDecisionsResponse.reached:type_name -> google.protobuf.Timestamp
+	36, // 34: floodmark.v1.FoundDecision.at:type_name -> google.protobuf.Timestamp
+	36, // 35: floodmark.v1.FoundDecision.answered:type_name -> google.protobuf.Timestamp
+	33, // 36: floodmark.v1.SessionGraphResponse.nodes:type_name -> floodmark.v1.SessionGraphNode
+	34, // 37: floodmark.v1.SessionGraphResponse.edges:type_name -> floodmark.v1.SessionGraphEdge
+	35, // 38: floodmark.v1.SessionGraphResponse.paths:type_name -> floodmark.v1.SessionGraphPath
+	36, // 39: floodmark.v1.SessionGraphNode.at:type_name -> google.protobuf.Timestamp
+	0,  // 40: floodmark.v1.ConsoleService.OpenConsole:input_type -> floodmark.v1.OpenConsoleRequest
+	2,  // 41: floodmark.v1.ConsoleService.CloseConsole:input_type -> floodmark.v1.CloseConsoleRequest
+	4,  // 42: floodmark.v1.ConsoleService.Rules:input_type -> floodmark.v1.RulesRequest
+	8,  // 43: floodmark.v1.ConsoleService.CheckRules:input_type -> floodmark.v1.CheckRulesRequest
+	10, // 44: floodmark.v1.ConsoleService.TryRules:input_type -> floodmark.v1.TryRulesRequest
+	14, // 45: floodmark.v1.ConsoleService.SaveRules:input_type -> floodmark.v1.SaveRulesRequest
+	16, // 46: floodmark.v1.ConsoleService.RollBackRules:input_type -> floodmark.v1.RollBackRulesRequest
+	18, // 47: floodmark.v1.ConsoleService.StoryOf:input_type -> floodmark.v1.StoryOfRequest
+	20, // 48: floodmark.v1.ConsoleService.Did:input_type -> floodmark.v1.DidRequest
+	28, // 49: floodmark.v1.ConsoleService.SearchDecisions:input_type -> floodmark.v1.SearchDecisionsRequest
+	31, // 50: floodmark.v1.ConsoleService.SessionGraph:input_type -> floodmark.v1.SessionGraphRequest
+	1,  // 51: floodmark.v1.ConsoleService.OpenConsole:output_type -> floodmark.v1.OpenConsoleResponse
+	3,  // 52: floodmark.v1.ConsoleService.CloseConsole:output_type -> floodmark.v1.CloseConsoleResponse
+	5,  // 53: floodmark.v1.ConsoleService.Rules:output_type -> floodmark.v1.RulesResponse
+	9,  // 54: floodmark.v1.ConsoleService.CheckRules:output_type -> floodmark.v1.CheckRulesResponse
+	11, // 55: floodmark.v1.ConsoleService.TryRules:output_type -> floodmark.v1.TryRulesResponse
+	15, // 56: floodmark.v1.ConsoleService.SaveRules:output_type -> floodmark.v1.SaveRulesResponse
+	17, // 57: floodmark.v1.ConsoleService.RollBackRules:output_type -> floodmark.v1.RollBackRulesResponse
+	19, // 58: floodmark.v1.ConsoleService.StoryOf:output_type -> floodmark.v1.StoryOfResponse
+	21, // 59: floodmark.v1.ConsoleService.Did:output_type -> floodmark.v1.DidResponse
+	29, // 60: floodmark.v1.ConsoleService.SearchDecisions:output_type -> floodmark.v1.SearchDecisionsResponse
+	32, // 61: floodmark.v1.ConsoleService.SessionGraph:output_type -> floodmark.v1.SessionGraphResponse
+	51, // [51:62] is the sub-list for method output_type
+	40, // [40:51] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_console_proto_init() }
@@ -3452,7 +3544,7 @@ func file_floodmark_v1_console_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_floodmark_v1_console_proto_rawDesc), len(file_floodmark_v1_console_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   35,
+			NumMessages:   36,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -90,7 +90,7 @@ export function desks(state, now) {
     'ConsoleService/SaveRules': (r) => write(r.text, r.read),
     'ConsoleService/RollBackRules': (r) => write(versions.find((v) => v.id === r.version).text, r.read),
     'ConsoleService/StoryOf': () => ({ name: 's-ledger.txtar', plays: true, notes: ['The page “forum.example” is written as a placeholder: its content was not kept.'], text: 'story: pi pushes after it read a forum\nagent: pi\nsteps:\n  - reads: https://forum.example/t/ledger-build-fails\n  - calls: git push -u origin fix-rounding\n    answer: confirm\n' }),
-    'ConsoleService/Did': (r) => did(state, r.days || 7, now, at),
+    'ConsoleService/Did': (r) => did(state, r.days || 7, now, at, r.group),
   };
   if (state === 'broken') {
     for (const name of Object.keys(methods)) {
@@ -127,7 +127,7 @@ function search(state, r, at) {
   return [{ sessions: '12', found: rows.slice(0, half) }, { sessions: '214', found: rows.slice(half), done: true, unread: '1', stopped: !r.since && !r.writtenBefore ? 'it took longer than 20s; sessions that were last written before 2026-11-01 04:12:09 were not searched' : undefined, reached: !r.since && !r.writtenBefore ? at(-1_600_000) : undefined }];
 }
 
-function did(state, days, now, at) {
+function did(state, days, now, at, group) {
   const day = (back) => new Date(now - back * 86_400_000).toISOString().slice(0, 10);
   const asked = [7, 0, 4, 2, 5, 3, 2, 8, 1, 0, 4, 7, 5, 2, 2, 0, 9, 11, 6, 3, 1, 4, 12, 8, 0, 0, 5, 7, 6, 2];
   const list = Array.from({ length: days }, (_, i) => ({ day: day(days - 1 - i), asked: String(asked[days - 1 - i]), stopped: i === days - 1 ? '3' : undefined, contained: i === days - 1 ? '37' : String(20 + ((i * 7) % 19)) }));
@@ -170,6 +170,8 @@ function did(state, days, now, at) {
     ],
   };
   for (const a of out.agents) Object.assign(a, { sessions: String(of(Number(a.sessions))), decisions: String(of(Number(a.decisions))) });
+  out.groups = [{ name: 'platform-oncall', yours: true }, { name: 'finance' }];
+  if (group) out.agents = out.agents.filter((a) => (group === 'finance') === (a.agent === 'openclaw'));
   for (const k of ['sessions', 'decisions']) out[k] = String(out.agents.reduce((n, a) => n + Number(a[k]), 0));
   if (days === 30) Object.assign(out, { stoppedEarly: `it took longer than 1m0s; what was last written before ${day(21)} 04:12:09 is not counted`, unread: '2' });
   if (state === 'hostile') {

@@ -24,14 +24,15 @@ export interface DidDay { day?: string; asked?: Count; stopped?: Count; containe
 export interface DidCost { name?: string; questions?: Count; sessions?: Count; line?: string; key?: string; kind?: string; saves?: Count; why?: string }
 export interface DidDeed { fate?: string; what?: string; why?: string; behind?: string[]; secret?: boolean; would?: boolean; times?: Count; session?: string; last?: Time }
 export interface DidAgent { agent?: string; sessions?: Count; decisions?: Count; last?: Time; unseen?: Count }
+export interface DidGroup { name?: string; yours?: boolean }
 export interface DidResponse {
   since?: Time; until?: Time; sessions?: Count; decisions?: Count; stopped?: Count; contained?: Count; containedFailed?: Count; asked?: Count; yes?: Count; no?: Count;
   expired?: Count; voided?: Count; waiting?: Count; tasks?: Count; channels?: DidChannel[]; days?: DidDay[]; sources?: DidCost[]; tools?: DidCost[]; projects?: DidCost[];
-  deeds?: DidDeed[]; agents?: DidAgent[]; stoppedEarly?: string; unread?: Count;
+  deeds?: DidDeed[]; agents?: DidAgent[]; stoppedEarly?: string; unread?: Count; groups?: DidGroup[];
 }
 
 export interface SearchDecisionsRequest {
-  words?: string; verdict?: string; answered?: string; by?: string; agent?: string; since?: Time; until?: Time; limit?: number; after?: string; afterAt?: Time; writtenBefore?: Time;
+  words?: string; verdict?: string; answered?: string; by?: string; agent?: string; since?: Time; until?: Time; limit?: number; after?: string; afterAt?: Time; writtenBefore?: Time; group?: string;
 }
 export interface FoundDecision {
   decision?: string; at?: Time; session?: string; number?: Count; agent?: string; project?: string; what?: string; verdict?: string; would?: string; why?: string; behind?: string[];
@@ -47,7 +48,7 @@ export const tryRules = (text: string, days: number, signal: AbortSignal): Async
 export const save = (text: string, read: string): Promise<SaveRulesResponse> => call(`${desk}SaveRules`, { text, read });
 export const rollBack = (version: string, read: string): Promise<SaveRulesResponse> => call(`${desk}RollBackRules`, { version, read });
 export const storyOf = (of: string): Promise<StoryOfResponse> => call(`${desk}StoryOf`, { of });
-export const did = (days: number, signal: AbortSignal): Promise<DidResponse> => call(`${desk}Did`, { days }, signal);
+export const did = (days: number, group: string, signal: AbortSignal): Promise<DidResponse> => call(`${desk}Did`, { days, group }, signal);
 export const search = (r: SearchDecisionsRequest, signal: AbortSignal): AsyncGenerator<SearchDecisionsResponse> => stream(`${desk}SearchDecisions`, r, signal);
 
 /** said is an error in words. */

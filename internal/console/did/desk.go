@@ -48,7 +48,11 @@ type Options struct {
 	Shipped func() (*catalog.Catalog, error)
 	// Rules returns the rules in force for a tenant.
 	Rules func(tenant string) owner.Rules
-	Now   func() time.Time
+	// Groups returns the groups that answer for whole agents of a tenant, and AnswersFor those that
+	// answer for one agent. Both are nil where there are no groups.
+	Groups     func(tenant string) []string
+	AnswersFor func(tenant, agent string) []string
+	Now        func() time.Time
 }
 
 var _ httpapi.DidPage = (*Desk)(nil)
@@ -68,6 +72,10 @@ func (d *Desk) Did(ctx context.Context, who httpapi.Identity, r *wire.DidRequest
 		return nil, fmt.Errorf("%w: days: want 1 to %d", httpapi.ErrInvalid, maxDays)
 	}
 	now := d.opts.Now()
+	of, err := d.groupOf(who.Tenant, r.GetGroup())
+	if err != nil {
+		return nil, err
+	}
 	select {
 	case d.folding <- struct{}{}:
 		defer func() { <-d.folding }()
@@ -75,10 +83,11 @@ func (d *Desk) Did(ctx context.Context, who httpapi.Identity, r *wire.DidRequest
 		return nil, ctx.Err()
 	}
 	f := newFold(now, days)
-	if err := d.read(ctx, who.Tenant, f); err != nil {
+	if err := d.read(ctx, who.Tenant, of, f); err != nil {
 		return nil, err
 	}
 	out := f.finish()
+	out.Groups = d.groups(who)
 	b := bill{desk: d, tenant: who.Tenant, fold: f, until: d.opts.Now().Add(lineTime), trials: map[string]*spare.Trial{}}
 	if err := b.fill(ctx, out); err != nil {
 		return nil, err
@@ -87,12 +96,12 @@ func (d *Desk) Did(ctx context.Context, who httpapi.Identity, r *wire.DidRequest
 	return out, nil
 }
 
-// read adds the sessions of a tenant, the last written first, as long as there is time. At least one is
-// read, so that asking again gets further.
-func (d *Desk) read(ctx context.Context, tenant string, f *fold) error {
+// read adds the sessions of a group, the last written first, as long as there is time. At least one is
+// read, so that asking again gets further. What is remembered of a session does not tell its group.
+func (d *Desk) read(ctx context.Context, tenant string, of group, f *fold) error {
 	known := func(last journal.Hash) bool {
 		_, is := d.quiets.get(last, f.since)
-		return is
+		return is && of.name == ""
 	}
 	for s, err := range past.Since(ctx, d.opts.Journal, tenant, f.since, known) {
 		if err != nil {
@@ -101,7 +110,16 @@ func (d *Desk) read(ctx context.Context, tenant string, f *fold) error {
 		if s.Name == string(monitor.Incidents) || s.Name == string(monitor.Pauses) {
 			continue
 		}
-		d.add(f, s)
+		selected := true
+		if s.Wrong == nil && !s.Known {
+			var said bool
+			if selected, said = of.has(s); !said {
+				selected, s.Wrong = true, errNoAgent
+			}
+		}
+		if selected {
+			d.add(f, s)
+		}
 		if !s.Known && d.opts.Now().Sub(f.now) > readTime {
 			f.out.StoppedEarly = fmt.Sprintf("it took longer than %s; what was last written before %s is not counted. Ask again: what was read is remembered", readTime, s.Written.Format(time.DateTime))
 			return nil

@@ -1,6 +1,7 @@
 package did_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,9 @@ var (
 		return kernel.NewRules(p, catalog.New(p.Tools(), c)), err
 	})
 )
+
+// groups says who answers for which agent.
+var groups = config.Service{Answers: []config.Answer{{Agent: "openclaw", Groups: []string{"office"}}, {Agent: "pi", Groups: []string{"engineers"}}}}
 
 // A room is a desk over a monitor in memory, with a clock of its own.
 type room struct {
@@ -83,7 +87,8 @@ func newRoomOver(t testing.TB, store journal.Journal) *room {
 	})
 	r.Desk = did.New(did.Options{
 		File: "policy.yaml", Journal: counted{r.store, r}, Shipped: shipped, Now: func() time.Time { return r.later(r.step) },
-		Rules: func(string) owner.Rules { return owner.Rules{Rules: config.Rules{Rules: held}} },
+		Rules:  func(string) owner.Rules { return owner.Rules{Rules: config.Rules{Rules: held}} },
+		Groups: groups.AnswerGroups, AnswersFor: groups.AnswersFor,
 	})
 	return r
 }
@@ -112,7 +117,7 @@ func (r *room) later(d time.Duration) time.Time {
 
 func (r *room) tell(s floodmark.SessionID, ev hook.Event) {
 	r.t.Helper()
-	ev.Agent, ev.Session = "openclaw", s
+	ev.Agent, ev.Session = cmp.Or(ev.Agent, "openclaw"), s
 	if _, err := r.monitor.Handle(r.t.Context(), "", ev); err != nil {
 		r.t.Fatal(err)
 	}

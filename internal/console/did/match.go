@@ -65,7 +65,7 @@ type shownCall struct {
 func matches(w *wanted, s past.Session, now time.Time) iter.Seq[found] {
 	t := read(s)
 	return func(yield func(found) bool) {
-		if w.agent != "" && !floodmark.IsOf(t.agent, w.agent) {
+		if w.agent != "" && !floodmark.IsOf(t.agent, w.agent) || !w.of.includes(t.agent) {
 			return
 		}
 		for i := range slices.Backward(t.decisions) {

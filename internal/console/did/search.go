@@ -37,6 +37,7 @@ type wanted struct {
 	verdict, answered, by, agent string
 	since, until                 time.Time
 	after                        place // zero: from the newest on
+	of                           group
 }
 
 // A place is where a decision stands in the list: the newest first, and of the same time by session.
@@ -74,6 +75,9 @@ type search struct {
 func (d *Desk) SearchDecisions(ctx context.Context, who httpapi.Identity, r *wire.SearchDecisionsRequest, send func(*wire.SearchDecisionsResponse) error) error {
 	want, err := wants(r)
 	if err != nil {
+		return err
+	}
+	if want.of, err = d.groupOf(who.Tenant, r.GetGroup()); err != nil {
 		return err
 	}
 	limit := int(r.GetLimit())

@@ -35,6 +35,7 @@ var _ httpapi.Console = consoleDesk{}
 func (d *Daemon) consoleDesk(c *console.Console) consoleDesk {
 	return consoleDesk{Console: c, GraphPage: &sessiondesk.Desk{Journal: d.store}, DidPage: did.New(did.Options{
 		File: d.opts.Paths.Policy, Journal: d.store, Shipped: d.reader.Shipped, Rules: d.rulesFor, Now: d.opts.Now,
+		Groups: d.opts.Service.AnswerGroups, AnswersFor: d.opts.Service.AnswersFor,
 	}), Desk: rulesdesk.New(rulesdesk.Options{
 		File: d.opts.Paths.Policy, Versions: d.opts.Paths.Versions, Journal: d.store, Shipped: d.reader.Shipped,
 		Rules: d.rulesFor, Reload: d.reloadFor, Fleet: d.joined.Line, Now: d.opts.Now,
@@ -130,6 +131,7 @@ func (d *Daemon) networkConsoleServers(desk httpapi.Owner, o httpapi.Options) []
 	mux.Handle("/"+wire.ConsoleServiceName+"/", httpapi.NewConsoleHandler(networkPages{
 		GraphPage: &sessiondesk.Desk{Journal: d.store}, DidPage: did.New(did.Options{
 			File: d.opts.Paths.Policy, Journal: d.store, Shipped: d.reader.Shipped, Rules: d.rulesFor, Now: d.opts.Now,
+			Groups: d.opts.Service.AnswerGroups, AnswersFor: d.opts.Service.AnswersFor,
 		}),
 	}, o))
 	mux.Handle("/"+wire.OwnerServiceName+"/", httpapi.NewOwnerHandler(desk, o))

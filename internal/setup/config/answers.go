@@ -67,3 +67,26 @@ func (s Service) mayAnswer(groups []string, tenant, agent string, tool *floodmar
 	}
 	return true
 }
+
+// AnswersFor returns the groups whose members answer the questions of an agent's sessions; nil if every
+// approver may. Answers for some tools only say nothing about a whole session, so they are not used.
+func (s Service) AnswersFor(tenant, agent string) []string {
+	for _, a := range s.Answers {
+		if len(a.Tools) == 0 && (a.Tenant == "" || a.Tenant == tenant) && (a.Agent == "" || a.Agent == agent || a.Agent == floodmark.Program(agent)) {
+			return a.Groups
+		}
+	}
+	return nil
+}
+
+// AnswerGroups returns all groups that AnswersFor can return for a tenant, sorted.
+func (s Service) AnswerGroups(tenant string) []string {
+	var list []string
+	for _, a := range s.Answers {
+		if len(a.Tools) == 0 && (a.Tenant == "" || a.Tenant == tenant) {
+			list = append(list, a.Groups...)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}

@@ -7,6 +7,30 @@ import (
 	"github.com/floodmark/floodmark"
 )
 
+// TestWhoseSessions: a group has the sessions of agents that it answers for, not only for some tools.
+func TestWhoseSessions(t *testing.T) {
+	s, err := ParseService("service.yaml", []byte(`
+tenants: {acme: {}, beta: {}}
+answers:
+  - {tenant: acme, tools: [exec], groups: [platform]}
+  - {tenant: acme, agent: buyer, groups: [finance, root]}
+  - {tenant: acme, groups: [oncall, root]}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ tenant, agent, want string }{
+		{"acme", "buyer", "finance root"}, {"acme", "coder", "oncall root"}, {"beta", "buyer", ""},
+	} {
+		if got := strings.Join(s.AnswersFor(c.tenant, c.agent), " "); got != c.want {
+			t.Errorf("%s of %s: %q, want %q", c.agent, c.tenant, got, c.want)
+		}
+	}
+	if got := strings.Join(s.AnswerGroups("acme"), " "); got != "finance oncall root" || s.AnswerGroups("beta") != nil {
+		t.Errorf("%q, %q", got, s.AnswerGroups("beta"))
+	}
+}
+
 func TestWhoAnswers(t *testing.T) {
 	s, err := ParseService("service.yaml", []byte(`
 tenants: {acme: {}, beta: {}}
