@@ -115,3 +115,15 @@ test('addresses', () => {
   expect(read(to('session', 'a/b%', 7))).toEqual({ page: 'session', rest: 'a/b%', at: 7 });
   for (const no of ['', '#', '#open=x', '#/Now', '#/a b', '#/x/%zz']) expect(read(no).page === '' || read(no).rest === '', no).toBe(true);
 });
+
+test('notes and origins say no kinds, digests or names of sessions', () => {
+  expect(f.noteWords('policy-saved: digest 072c20cd of the text, by user 0 (console)', 'user 0')).toBe('New rules were saved by you (console)');
+  expect(f.noteWords('policy-saved: digest 072c20cd of the text, by user 7 (console)', 'anna')).toBe('New rules were saved by user 7 (console)');
+  expect(f.noteWords('policy-changed: another policy holds from now on: digest 1deafd39', undefined)).toBe('Other rules hold from now on');
+  expect(f.noteWords('box-not-used: a command ran', undefined)).toBe('a command ran');
+  expect(f.noteWords('user mode: a fact', undefined)).toBe('user mode: a fact');
+  expect(f.cameFrom('bash (untrusted) -> file days.py (session pi:pi-76-s1) -> file price.js (session pi:b), digest fd8fbabe')).toBe('bash (untrusted), by way of price.js');
+  expect(f.cameFrom('bash /home/dev/shop (untrusted), digest fd8fbabe')).toBe('bash /home/dev/shop (untrusted)');
+  expect(f.cameFrom('docs.example (untrusted)')).toBe('docs.example (untrusted)');
+  expect([f.within('/p', '/p/a/b'), f.within('/p', '/pq'), f.within('/p', '/p'), f.within('', '/a'), f.within(undefined, undefined)]).toEqual(['a/b', '/pq', '/p', '/a', undefined]);
+});

@@ -128,5 +128,28 @@ export function versionWords(line: string | undefined): string {
   return commit ? `Floodmark, built from commit ${commit[1]}${changed}` : 'Floodmark, of a version that is not known';
 }
 
+/** noteWords tells a note of the daemon's without the kind that it is kept under and without digests. */
+export function noteWords(line: string, caller: string | undefined): string {
+  const said = line
+    .replace(/^policy-saved: digest \w+ of the text, by /, 'New rules were saved by ')
+    .replace(/^policy-changed: another policy holds from now on: digest \w+$/, 'Other rules hold from now on')
+    .replace(/^[a-z]+(-[a-z]+)+: /, '');
+  return said.replace(/\bby user \d+\b/, (by) => `by ${who(by.slice(3), caller)}`);
+}
+
+/** who is a person's name, or you: a number of a user says nothing to its owner. */
+export const who = (name: string, caller: string | undefined): string => (name === caller && /^user \d+$/.test(name) ? 'you' : name);
+
+/** cameFrom tells where content came from, and the files by which it came, without digests and names of sessions. */
+export function cameFrom(origin: string): string {
+  const [first = '', ...files] = origin.replace(/, digest [0-9a-f]+$/, '').split(' -> ').map((p) => p.replace(/ \(session [^()]*\)/, ''));
+  const last = files.at(-1)?.replace(/^file /, '');
+  return last === undefined ? first : `${first}, by way of ${last}`;
+}
+
+/** within names a file of a project by its path in it. */
+export const within = (project: string | undefined, name: string | undefined): string | undefined =>
+  project && name?.startsWith(`${project}/`) ? name.slice(project.length + 1) : name;
+
 export const count = (n: string | number | undefined): number => Number(n ?? 0) || 0;
 export { number };
