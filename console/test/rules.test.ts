@@ -156,3 +156,8 @@ test('colours change no text, and what cannot be seen is found in the editor too
   expect(hidden('a: b\nc\u202E: d\u200B\n')).toEqual([{ line: 2, names: 'U+202E, U+200B' }]);
   expect(hidden('a: b\n\tä 日本 👍\n')).toEqual([]);
 });
+
+test('why no line is offered is told in sentences, without codes', () => {
+  expect(f.noLine('no single line spares them: not only the table asked: flow-fetch. name where it goes')).toBe('No single line spares them: not only the table asked. Name where it goes');
+  expect(f.noLine('no single line spares them: it changes the agent. nothing: do it yourself')).toBe('No single line spares them: it changes the agent. Do it yourself');
+});

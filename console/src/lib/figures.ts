@@ -125,6 +125,10 @@ function inWords(parts: [Count | undefined, string][]): string {
 /** full is a sentence with its end. */
 export const full = (line: string | undefined): string => sentence(line).replace(/([^.!?:])$/, '$1.');
 
+/** noLine says why no line would spare questions, without the code of a reason. */
+export const noLine = (why: string | undefined): string =>
+  (why ?? '').replace(/(not only the table asked): [a-z-]+/, '$1').replace(/\. nothing: /, '. ').split('. ').map((s) => sentence(s)).join('. ');
+
 /** sentence begins what the daemon says with a capital. */
 export const sentence = (line: string | undefined): string => (line ?? '').replace(/^[a-z]/, (c) => c.toUpperCase());
 
