@@ -1,6 +1,10 @@
-// An agent of its own process: it tells the daemon what it is told to tell, and loads pages.
-// Whatever process speaks as an agent, and all that it starts, opens nothing in the console.
+// An agent of its own process: it tells the daemon what it is told to tell, loads pages, and runs
+// commands. Whatever process speaks as an agent, and all that it starts, opens nothing in the console.
+//
+// With the argument «agent» it speaks through a process that it starts, as agents start hooks.
+import { execFile, fork } from 'node:child_process';
 import { connect } from 'node:net';
+import { fileURLToPath } from 'node:url';
 
 /** tell sends one frame and gives the answer. */
 async function tell(path, frame) {
@@ -21,9 +25,18 @@ async function tell(path, frame) {
   throw new Error('the daemon went away');
 }
 
-process.on('message', async ({ n, path, frame, url }) => {
+/** run gives what a command prints, whether it went well or not. */
+const run = (command, cwd, env) => new Promise((done) => execFile('/bin/bash', ['-c', command], { cwd, env: { ...process.env, ...env }, timeout: 120_000 }, (e, out, err) => done({ out: out + err, failed: e !== null })));
+
+const speaker = process.argv[2] === 'agent' ? fork(fileURLToPath(import.meta.url)) : undefined;
+speaker?.on('message', (m) => process.send(m));
+process.on('disconnect', () => process.exit());
+
+process.on('message', async (m) => {
+  const { n, path, frame, url, command, cwd, env } = m;
+  if (speaker && !command) return speaker.send(m);
   try {
-    process.send({ n, got: url ? (await fetch(url)).status : await tell(path, frame) });
+    process.send({ n, got: command ? await run(command, cwd, env) : url ? (await fetch(url)).status : await tell(path, frame) });
   } catch (e) {
     process.send({ n, failed: String(e) });
   }
