@@ -46,6 +46,7 @@ type room struct {
 	strange error         // what a reload fails with
 	before  func()        // what happens before a reload; nil: nothing
 	deaf    error         // what recording fails with
+	noted   func()        // what happens after recording; nil: nothing
 	step    time.Duration // how long the desk takes from one look at its clock to the next
 }
 
@@ -84,6 +85,9 @@ func newRoom(t testing.TB) *room {
 			if r.deaf == nil {
 				r.notes = append(r.notes, seen)
 			}
+			if r.noted != nil {
+				r.noted()
+			}
 			return r.deaf
 		},
 		Now: func() time.Time { return r.later(r.step) },
@@ -105,14 +109,14 @@ func (r *room) rules(string) owner.Rules {
 }
 
 // reload puts the file in force, as the daemon does.
-func (r *room) reload(_ context.Context, _ string) owner.Rules {
+func (r *room) reload(ctx context.Context, _ string) owner.Rules {
 	if r.before != nil {
 		r.before()
 	}
 	got, err := r.reader.Load(r.file)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err = errors.Join(err, r.strange); err != nil {
+	if err = errors.Join(err, r.strange, ctx.Err()); err != nil {
 		return owner.Rules{Rules: r.held, Refused: true}
 	}
 	r.held = got

@@ -289,6 +289,18 @@ func TestNothingIsSavedUnrecorded(t *testing.T) {
 	}
 }
 
+// TestASaveIsFinished: what is written is put in force, although the page that saved is logged out or
+// closed meanwhile.
+func TestASaveIsFinished(t *testing.T) {
+	r := newRoom(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	r.noted = cancel
+	got, err := r.SaveRules(ctx, me(), &wire.SaveRulesRequest{Text: looser, Read: r.page().GetFiles()[0].GetDigest()})
+	if err != nil || !got.GetLoaded() || r.read() != looser || r.rules("").Policy.Hash().String() != r.page().GetInForce() {
+		t.Errorf("%v: %v, %q", err, got, r.read())
+	}
+}
+
 // TestWhatIsWrongWithTheFileIsSaid: the owner has to mend it, so it is no internal error.
 func TestWhatIsWrongWithTheFileIsSaid(t *testing.T) {
 	r := newRoom(t)

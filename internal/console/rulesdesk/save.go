@@ -156,8 +156,9 @@ func (c *change) record(ctx context.Context, kind string) error {
 }
 
 // load puts the new file in force. If the rules refuse it after all, the old text is written back,
-// so that the file does not differ from what is in force.
+// so that the file does not differ from what is in force. A caller that leaves meanwhile does not stop it.
 func (c *change) load(ctx context.Context, got *saved) {
+	ctx = context.WithoutCancel(ctx)
 	now := c.desk.opts.Reload(ctx, c.who.Tenant)
 	got.loaded = !now.Refused
 	if !now.Refused {
@@ -174,7 +175,6 @@ func (c *change) load(ctx context.Context, got *saved) {
 // takeBack gives the file its old text again, unless another process has changed it since. It does not
 // wait for the record: the old rules are in force already.
 func (c *change) takeBack(ctx context.Context) (err error) {
-	ctx = context.WithoutCancel(ctx)
 	wait, cancel := context.WithTimeout(ctx, lockTime)
 	defer cancel()
 	free, err := wholefile.Lock(wait, c.at+".lock")
