@@ -46,6 +46,8 @@ type room struct {
 	strange error         // what a reload fails with
 	before  func()        // what happens before a reload; nil: nothing
 	deaf    error         // what recording fails with
+	looks   func(n int)   // is called at each look at the desk's clock; nil: not
+	seen    int           // how often the desk has looked at it
 	noted   func()        // what happens after recording; nil: nothing
 	step    time.Duration // how long the desk takes from one look at its clock to the next
 }
@@ -90,7 +92,16 @@ func newRoom(t testing.TB) *room {
 			}
 			return r.deaf
 		},
-		Now: func() time.Time { return r.later(r.step) },
+		Now: func() time.Time {
+			r.mu.Lock()
+			r.seen++
+			looks, n := r.looks, r.seen
+			r.mu.Unlock()
+			if looks != nil {
+				looks(n)
+			}
+			return r.later(r.step)
+		},
 	})
 	return r
 }

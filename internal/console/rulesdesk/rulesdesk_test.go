@@ -148,6 +148,27 @@ func TestTryCanBeCancelled(t *testing.T) {
 	r.try(looser)
 }
 
+// TestAPanicKeepsNoneOut: the next trial has room after a fault of ours.
+func TestAPanicKeepsNoneOut(t *testing.T) {
+	r := newRoom(t)
+	r.poisoned("a")
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		r.looks = func(n int) {
+			if n == 3 { // in the first session
+				panic("a fault")
+			}
+		}
+		r.try(looser)
+	}()
+	r.looks = nil
+	r.try(looser)
+}
+
 // TestASlowPageKeepsNoneOut: while one page does not read what its trial sends, others try.
 func TestASlowPageKeepsNoneOut(t *testing.T) {
 	r := newRoom(t)

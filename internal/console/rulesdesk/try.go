@@ -90,11 +90,7 @@ func (t *trial) alone(ctx context.Context, tenant string, send func(*wire.TryRul
 			}
 		}
 	})
-	t.began = t.desk.opts.Now()
-	t.told = t.began
 	err := t.run(ctx, tenant)
-	<-t.desk.trying
-	close(t.far)
 	sending.Wait()
 	return errors.Join(failed, err)
 }
@@ -139,8 +135,15 @@ type trial struct {
 	stopped     string
 }
 
-// run judges all sessions again, the last written first.
+// run judges all sessions again, the last written first. At its end, which may be a panic, there is room
+// for the next trial.
 func (t *trial) run(ctx context.Context, tenant string) error {
+	defer func() {
+		<-t.desk.trying
+		close(t.far)
+	}()
+	t.began = t.desk.opts.Now()
+	t.told = t.began
 	for s, err := range past.Since(ctx, t.desk.opts.Journal, tenant, t.by.Since, nil) {
 		if err != nil {
 			return err
