@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/hook"
+	"github.com/floodmark/floodmark/internal/console/past"
 	"github.com/floodmark/floodmark/internal/console/rulesdesk"
 	"github.com/floodmark/floodmark/internal/service/httpapi"
 	"github.com/floodmark/floodmark/internal/service/owner"
@@ -81,7 +83,7 @@ func newRoom(t testing.TB) *room {
 		}
 	})
 	r.Desk = rulesdesk.New(rulesdesk.Options{
-		File: r.file, Versions: filepath.Join(dir, "versions"), Journal: r.store, Shipped: shipped,
+		File: r.file, Versions: filepath.Join(dir, "versions"), Journal: lengthened{r.store}, Shipped: shipped,
 		Rules: r.rules, Reload: r.reload, Fleet: func() string { return r.fleet },
 		Note: func(_ context.Context, _ string, seen floodmark.IncidentSeen) error {
 			if r.deaf == nil {
@@ -104,6 +106,22 @@ func newRoom(t testing.TB) *room {
 		},
 	})
 	return r
+}
+
+// A lengthened journal has more entries of the session «long» than a page reads.
+type lengthened struct{ journal.Journal }
+
+func (l lengthened) Read(ctx context.Context, s journal.Session, after uint64) iter.Seq2[journal.Entry, error] {
+	if s.ID != "long" {
+		return l.Journal.Read(ctx, s, after)
+	}
+	return func(yield func(journal.Entry, error) bool) {
+		for n := range past.MaxFacts + 1 {
+			if !yield(journal.Entry{Seq: uint64(n + 1), Kind: "turn-opened", Body: []byte(`{"turn":1}`)}, nil) {
+				return
+			}
+		}
+	}
 }
 
 func (r *room) later(d time.Duration) time.Time {

@@ -473,6 +473,9 @@ func TestStory(t *testing.T) {
 	if got, err := r.StoryOf(t.Context(), me(), &wire.StoryOfRequest{Of: "::"}); err != nil || got.GetName() != "story.txtar" {
 		t.Errorf("%v: the file is %q", err, got.GetName())
 	}
+	if _, err := r.StoryOf(t.Context(), me(), &wire.StoryOfRequest{Of: "long"}); !errors.Is(err, httpapi.ErrInvalid) || !strings.Contains(err.Error(), "floodmark journal export") {
+		t.Errorf("a session that is too long: %v", err)
+	}
 	if _, err := r.StoryOf(t.Context(), me(), &wire.StoryOfRequest{Of: "nobody"}); !errors.Is(err, httpapi.ErrNotFound) {
 		t.Errorf("%v", err)
 	}

@@ -1,12 +1,15 @@
 package sessiondesk
 
 import (
+	"context"
 	"errors"
+	"iter"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/console/past"
 	"github.com/floodmark/floodmark/internal/service/httpapi"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/wire"
@@ -50,5 +53,27 @@ func TestSessionGraph(t *testing.T) {
 	}
 	if _, err := d.SessionGraph(t.Context(), httpapi.Identity{}, &wire.SessionGraphRequest{Session: "openclaw:s", Limit: 5001}); !errors.Is(err, httpapi.ErrInvalid) {
 		t.Errorf("limit: %v", err)
+	}
+}
+
+// An endless journal repeats the entries of a session.
+type endless struct{ journal.Journal }
+
+func (e endless) Read(ctx context.Context, s journal.Session, after uint64) iter.Seq2[journal.Entry, error] {
+	return func(yield func(journal.Entry, error) bool) {
+		for n := range past.MaxFacts + 1 {
+			if !yield(journal.Entry{Seq: uint64(n + 1), Kind: "turn-opened", Body: []byte(`{"turn":1}`)}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// TestALongSessionIsSaidToBe: it is the reader who has to do something else, so it is no internal error.
+func TestALongSessionIsSaidToBe(t *testing.T) {
+	d := &Desk{Journal: endless{journal.NewMemory()}}
+	_, err := d.SessionGraph(t.Context(), httpapi.Identity{}, &wire.SessionGraphRequest{Session: "s"})
+	if !errors.Is(err, httpapi.ErrInvalid) || !strings.Contains(err.Error(), "floodmark journal export") {
+		t.Errorf("%v", err)
 	}
 }
