@@ -144,8 +144,8 @@ func (f *fold) channel(name string) *wire.DidChannel {
 // stopped or contained.
 func (f *fold) facts(list []replay.Recorded) (one quiet, deeds bool) {
 	for i, entry := range list {
-		if i == 0 {
-			one.first = entry.At.UnixNano()
+		if at := entry.At.UnixNano(); i == 0 || at < one.first { // the clock may have been set back
+			one.first = at
 		}
 		in := !entry.At.Before(f.since)
 		switch fact := entry.Fact.(type) {

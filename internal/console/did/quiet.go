@@ -13,7 +13,7 @@ const maxQuiet = 1 << 17
 // A quiet session is one in which nobody was asked and nothing was stopped or contained. Most are. Its
 // figures do not depend on the day, so it is read once.
 type quiet struct {
-	first     int64 // when its first fact was recorded, in nanoseconds since 1970
+	first     int64 // the earliest time of its facts, in nanoseconds since 1970
 	last      int64 // when something was decided last; 0: nothing was
 	agent     string
 	decisions int32
