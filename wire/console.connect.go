@@ -61,6 +61,9 @@ const (
 	// ConsoleServiceSearchDecisionsProcedure is the fully-qualified name of the ConsoleService's
 	// SearchDecisions RPC.
 	ConsoleServiceSearchDecisionsProcedure = "/floodmark.v1.ConsoleService/SearchDecisions"
+	// ConsoleServiceProtectionProcedure is the fully-qualified name of the ConsoleService's Protection
+	// RPC.
+	ConsoleServiceProtectionProcedure = "/floodmark.v1.ConsoleService/Protection"
 	// ConsoleServiceSessionGraphProcedure is the fully-qualified name of the ConsoleService's
 	// SessionGraph RPC.
 	ConsoleServiceSessionGraphProcedure = "/floodmark.v1.ConsoleService/SessionGraph"
@@ -97,6 +100,9 @@ type ConsoleServiceClient interface {
 	// so far, and ends when there is enough, when it took too long, or when the caller
 	// hangs up. Sessions that laptops keep are not searched.
 	SearchDecisions(context.Context, *SearchDecisionsRequest) (*connect.ServerStreamForClient[SearchDecisionsResponse], error)
+	// Protection says what is in force now: which agents are connected, whether a box
+	// holds, and what the rules answer at each level of trust.
+	Protection(context.Context, *ProtectionRequest) (*ProtectionResponse, error)
 	// SessionGraph gives a session as data for a drawing: where content came from, and
 	// which calls it reached.
 	SessionGraph(context.Context, *SessionGraphRequest) (*SessionGraphResponse, error)
@@ -173,6 +179,12 @@ func NewConsoleServiceClient(httpClient connect.HTTPClient, baseURL string, opts
 			connect.WithSchema(consoleServiceMethods.ByName("SearchDecisions")),
 			connect.WithClientOptions(opts...),
 		),
+		protection: connect.NewClient[ProtectionRequest, ProtectionResponse](
+			httpClient,
+			baseURL+ConsoleServiceProtectionProcedure,
+			connect.WithSchema(consoleServiceMethods.ByName("Protection")),
+			connect.WithClientOptions(opts...),
+		),
 		sessionGraph: connect.NewClient[SessionGraphRequest, SessionGraphResponse](
 			httpClient,
 			baseURL+ConsoleServiceSessionGraphProcedure,
@@ -194,6 +206,7 @@ type consoleServiceClient struct {
 	storyOf         *connect.Client[StoryOfRequest, StoryOfResponse]
 	did             *connect.Client[DidRequest, DidResponse]
 	searchDecisions *connect.Client[SearchDecisionsRequest, SearchDecisionsResponse]
+	protection      *connect.Client[ProtectionRequest, ProtectionResponse]
 	sessionGraph    *connect.Client[SessionGraphRequest, SessionGraphResponse]
 }
 
@@ -279,6 +292,15 @@ func (c *consoleServiceClient) SearchDecisions(ctx context.Context, req *SearchD
 	return c.searchDecisions.CallServerStream(ctx, connect.NewRequest(req))
 }
 
+// Protection calls floodmark.v1.ConsoleService.Protection.
+func (c *consoleServiceClient) Protection(ctx context.Context, req *ProtectionRequest) (*ProtectionResponse, error) {
+	response, err := c.protection.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
 // SessionGraph calls floodmark.v1.ConsoleService.SessionGraph.
 func (c *consoleServiceClient) SessionGraph(ctx context.Context, req *SessionGraphRequest) (*SessionGraphResponse, error) {
 	response, err := c.sessionGraph.CallUnary(ctx, connect.NewRequest(req))
@@ -319,6 +341,9 @@ type ConsoleServiceHandler interface {
 	// so far, and ends when there is enough, when it took too long, or when the caller
 	// hangs up. Sessions that laptops keep are not searched.
 	SearchDecisions(context.Context, *SearchDecisionsRequest, *connect.ServerStream[SearchDecisionsResponse]) error
+	// Protection says what is in force now: which agents are connected, whether a box
+	// holds, and what the rules answer at each level of trust.
+	Protection(context.Context, *ProtectionRequest) (*ProtectionResponse, error)
 	// SessionGraph gives a session as data for a drawing: where content came from, and
 	// which calls it reached.
 	SessionGraph(context.Context, *SessionGraphRequest) (*SessionGraphResponse, error)
@@ -391,6 +416,12 @@ func NewConsoleServiceHandler(svc ConsoleServiceHandler, opts ...connect.Handler
 		connect.WithSchema(consoleServiceMethods.ByName("SearchDecisions")),
 		connect.WithHandlerOptions(opts...),
 	)
+	consoleServiceProtectionHandler := connect.NewUnaryHandlerSimple(
+		ConsoleServiceProtectionProcedure,
+		svc.Protection,
+		connect.WithSchema(consoleServiceMethods.ByName("Protection")),
+		connect.WithHandlerOptions(opts...),
+	)
 	consoleServiceSessionGraphHandler := connect.NewUnaryHandlerSimple(
 		ConsoleServiceSessionGraphProcedure,
 		svc.SessionGraph,
@@ -419,6 +450,8 @@ func NewConsoleServiceHandler(svc ConsoleServiceHandler, opts ...connect.Handler
 			consoleServiceDidHandler.ServeHTTP(w, r)
 		case ConsoleServiceSearchDecisionsProcedure:
 			consoleServiceSearchDecisionsHandler.ServeHTTP(w, r)
+		case ConsoleServiceProtectionProcedure:
+			consoleServiceProtectionHandler.ServeHTTP(w, r)
 		case ConsoleServiceSessionGraphProcedure:
 			consoleServiceSessionGraphHandler.ServeHTTP(w, r)
 		default:
@@ -468,6 +501,10 @@ func (UnimplementedConsoleServiceHandler) Did(context.Context, *DidRequest) (*Di
 
 func (UnimplementedConsoleServiceHandler) SearchDecisions(context.Context, *SearchDecisionsRequest, *connect.ServerStream[SearchDecisionsResponse]) error {
 	return connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.ConsoleService.SearchDecisions is not implemented"))
+}
+
+func (UnimplementedConsoleServiceHandler) Protection(context.Context, *ProtectionRequest) (*ProtectionResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("floodmark.v1.ConsoleService.Protection is not implemented"))
 }
 
 func (UnimplementedConsoleServiceHandler) SessionGraph(context.Context, *SessionGraphRequest) (*SessionGraphResponse, error) {

@@ -2695,6 +2695,328 @@ func (x *FoundDecision) GetAnswered() *timestamppb.Timestamp {
 	return nil
 }
 
+// Asks what is in force.
+type ProtectionRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProtectionRequest) Reset() {
+	*x = ProtectionRequest{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[31]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProtectionRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProtectionRequest) ProtoMessage() {}
+
+func (x *ProtectionRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[31]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProtectionRequest.ProtoReflect.Descriptor instead.
+func (*ProtectionRequest) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{31}
+}
+
+// What is in force.
+type ProtectionResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The agents that were connected by their hooks on this machine.
+	Agents []*ProtectedAgent `protobuf:"bytes,1,rep,name=agents,proto3" json:"agents,omitempty"`
+	// Why it is not known which agents are connected; empty if it is.
+	Unknown string `protobuf:"bytes,2,opt,name=unknown,proto3" json:"unknown,omitempty"`
+	// True if every attempt to escape from a box failed with this program on this kernel.
+	BoxHolds bool `protobuf:"varint,3,opt,name=box_holds,json=boxHolds,proto3" json:"box_holds,omitempty"`
+	// How many tool servers are behind the gateway.
+	GatewayServers int32 `protobuf:"varint,4,opt,name=gateway_servers,json=gatewayServers,proto3" json:"gateway_servers,omitempty"`
+	// What the table of the rules answers, the least trusted level first. Other rules can be
+	// stricter, or allow a call.
+	Levels        []*ProtectionLevel `protobuf:"bytes,5,rep,name=levels,proto3" json:"levels,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProtectionResponse) Reset() {
+	*x = ProtectionResponse{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[32]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProtectionResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProtectionResponse) ProtoMessage() {}
+
+func (x *ProtectionResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[32]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProtectionResponse.ProtoReflect.Descriptor instead.
+func (*ProtectionResponse) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{32}
+}
+
+func (x *ProtectionResponse) GetAgents() []*ProtectedAgent {
+	if x != nil {
+		return x.Agents
+	}
+	return nil
+}
+
+func (x *ProtectionResponse) GetUnknown() string {
+	if x != nil {
+		return x.Unknown
+	}
+	return ""
+}
+
+func (x *ProtectionResponse) GetBoxHolds() bool {
+	if x != nil {
+		return x.BoxHolds
+	}
+	return false
+}
+
+func (x *ProtectionResponse) GetGatewayServers() int32 {
+	if x != nil {
+		return x.GatewayServers
+	}
+	return 0
+}
+
+func (x *ProtectionResponse) GetLevels() []*ProtectionLevel {
+	if x != nil {
+		return x.Levels
+	}
+	return nil
+}
+
+// An agent that was connected.
+type ProtectedAgent struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The agent.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// True if its settings call the hook now, as they were written.
+	Connected bool `protobuf:"varint,2,opt,name=connected,proto3" json:"connected,omitempty"`
+	// What was tried last: `host-verified` if a refused call of the agent itself did not run,
+	// `adapter-verified` if only the answer was checked, `failed`; empty if nothing was.
+	Proof string `protobuf:"bytes,3,opt,name=proof,proto3" json:"proof,omitempty"`
+	// When that was.
+	Tried *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=tried,proto3" json:"tried,omitempty"`
+	// True if its commands can run in a box.
+	Boxes bool `protobuf:"varint,5,opt,name=boxes,proto3" json:"boxes,omitempty"`
+	// What is wrong; empty if nothing is.
+	Why           string `protobuf:"bytes,6,opt,name=why,proto3" json:"why,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProtectedAgent) Reset() {
+	*x = ProtectedAgent{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[33]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProtectedAgent) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProtectedAgent) ProtoMessage() {}
+
+func (x *ProtectedAgent) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[33]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProtectedAgent.ProtoReflect.Descriptor instead.
+func (*ProtectedAgent) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{33}
+}
+
+func (x *ProtectedAgent) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *ProtectedAgent) GetConnected() bool {
+	if x != nil {
+		return x.Connected
+	}
+	return false
+}
+
+func (x *ProtectedAgent) GetProof() string {
+	if x != nil {
+		return x.Proof
+	}
+	return ""
+}
+
+func (x *ProtectedAgent) GetTried() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Tried
+	}
+	return nil
+}
+
+func (x *ProtectedAgent) GetBoxes() bool {
+	if x != nil {
+		return x.Boxes
+	}
+	return false
+}
+
+func (x *ProtectedAgent) GetWhy() string {
+	if x != nil {
+		return x.Why
+	}
+	return ""
+}
+
+// What the table answers in a session of one level of trust: `allow`, `contain`, `audit`,
+// `confirm` or `restrict`. Where nothing can be boxed, `contain` is a question or a check.
+type ProtectionLevel struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The level.
+	Trust string `protobuf:"bytes,1,opt,name=trust,proto3" json:"trust,omitempty"`
+	// A call that only looks.
+	Observe string `protobuf:"bytes,2,opt,name=observe,proto3" json:"observe,omitempty"`
+	// A call that reads over the network.
+	Fetch string `protobuf:"bytes,3,opt,name=fetch,proto3" json:"fetch,omitempty"`
+	// A call that writes files.
+	Write string `protobuf:"bytes,4,opt,name=write,proto3" json:"write,omitempty"`
+	// A call that deletes, or alters records.
+	Change string `protobuf:"bytes,5,opt,name=change,proto3" json:"change,omitempty"`
+	// A call that sends to others.
+	Send string `protobuf:"bytes,6,opt,name=send,proto3" json:"send,omitempty"`
+	// A call that runs code.
+	Run string `protobuf:"bytes,7,opt,name=run,proto3" json:"run,omitempty"`
+	// A call that changes the agent's own settings.
+	Admin         string `protobuf:"bytes,8,opt,name=admin,proto3" json:"admin,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ProtectionLevel) Reset() {
+	*x = ProtectionLevel{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[34]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ProtectionLevel) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ProtectionLevel) ProtoMessage() {}
+
+func (x *ProtectionLevel) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[34]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ProtectionLevel.ProtoReflect.Descriptor instead.
+func (*ProtectionLevel) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{34}
+}
+
+func (x *ProtectionLevel) GetTrust() string {
+	if x != nil {
+		return x.Trust
+	}
+	return ""
+}
+
+func (x *ProtectionLevel) GetObserve() string {
+	if x != nil {
+		return x.Observe
+	}
+	return ""
+}
+
+func (x *ProtectionLevel) GetFetch() string {
+	if x != nil {
+		return x.Fetch
+	}
+	return ""
+}
+
+func (x *ProtectionLevel) GetWrite() string {
+	if x != nil {
+		return x.Write
+	}
+	return ""
+}
+
+func (x *ProtectionLevel) GetChange() string {
+	if x != nil {
+		return x.Change
+	}
+	return ""
+}
+
+func (x *ProtectionLevel) GetSend() string {
+	if x != nil {
+		return x.Send
+	}
+	return ""
+}
+
+func (x *ProtectionLevel) GetRun() string {
+	if x != nil {
+		return x.Run
+	}
+	return ""
+}
+
+func (x *ProtectionLevel) GetAdmin() string {
+	if x != nil {
+		return x.Admin
+	}
+	return ""
+}
+
 // Asks for the graph of a session.
 type SessionGraphRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2709,7 +3031,7 @@ type SessionGraphRequest struct {
 
 func (x *SessionGraphRequest) Reset() {
 	*x = SessionGraphRequest{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[31]
+	mi := &file_floodmark_v1_console_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2721,7 +3043,7 @@ func (x *SessionGraphRequest) String() string {
 func (*SessionGraphRequest) ProtoMessage() {}
 
 func (x *SessionGraphRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[31]
+	mi := &file_floodmark_v1_console_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2734,7 +3056,7 @@ func (x *SessionGraphRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionGraphRequest.ProtoReflect.Descriptor instead.
 func (*SessionGraphRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{31}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *SessionGraphRequest) GetSession() string {
@@ -2772,7 +3094,7 @@ type SessionGraphResponse struct {
 
 func (x *SessionGraphResponse) Reset() {
 	*x = SessionGraphResponse{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[32]
+	mi := &file_floodmark_v1_console_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2784,7 +3106,7 @@ func (x *SessionGraphResponse) String() string {
 func (*SessionGraphResponse) ProtoMessage() {}
 
 func (x *SessionGraphResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[32]
+	mi := &file_floodmark_v1_console_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2797,7 +3119,7 @@ func (x *SessionGraphResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionGraphResponse.ProtoReflect.Descriptor instead.
 func (*SessionGraphResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{32}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *SessionGraphResponse) GetNodes() []*SessionGraphNode {
@@ -2879,7 +3201,7 @@ type SessionGraphNode struct {
 
 func (x *SessionGraphNode) Reset() {
 	*x = SessionGraphNode{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[33]
+	mi := &file_floodmark_v1_console_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2891,7 +3213,7 @@ func (x *SessionGraphNode) String() string {
 func (*SessionGraphNode) ProtoMessage() {}
 
 func (x *SessionGraphNode) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[33]
+	mi := &file_floodmark_v1_console_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2904,7 +3226,7 @@ func (x *SessionGraphNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionGraphNode.ProtoReflect.Descriptor instead.
 func (*SessionGraphNode) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{33}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *SessionGraphNode) GetId() string {
@@ -3022,7 +3344,7 @@ type SessionGraphEdge struct {
 
 func (x *SessionGraphEdge) Reset() {
 	*x = SessionGraphEdge{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[34]
+	mi := &file_floodmark_v1_console_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3034,7 +3356,7 @@ func (x *SessionGraphEdge) String() string {
 func (*SessionGraphEdge) ProtoMessage() {}
 
 func (x *SessionGraphEdge) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[34]
+	mi := &file_floodmark_v1_console_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3047,7 +3369,7 @@ func (x *SessionGraphEdge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionGraphEdge.ProtoReflect.Descriptor instead.
 func (*SessionGraphEdge) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{34}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *SessionGraphEdge) GetFrom() string {
@@ -3093,7 +3415,7 @@ type SessionGraphPath struct {
 
 func (x *SessionGraphPath) Reset() {
 	*x = SessionGraphPath{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[35]
+	mi := &file_floodmark_v1_console_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3105,7 +3427,7 @@ func (x *SessionGraphPath) String() string {
 func (*SessionGraphPath) ProtoMessage() {}
 
 func (x *SessionGraphPath) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[35]
+	mi := &file_floodmark_v1_console_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3118,7 +3440,7 @@ func (x *SessionGraphPath) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionGraphPath.ProtoReflect.Descriptor instead.
 func (*SessionGraphPath) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{35}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *SessionGraphPath) GetCall() string {
@@ -3356,7 +3678,30 @@ const file_floodmark_v1_console_proto_rawDesc = "" +
 	"\x06answer\x18\f \x01(\tR\x06answer\x12\x0e\n" +
 	"\x02by\x18\r \x01(\tR\x02by\x12\x18\n" +
 	"\achannel\x18\x0e \x01(\tR\achannel\x126\n" +
-	"\banswered\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\banswered\"E\n" +
+	"\banswered\x18\x0f \x01(\v2\x1a.google.protobuf.TimestampR\banswered\"\x13\n" +
+	"\x11ProtectionRequest\"\xe1\x01\n" +
+	"\x12ProtectionResponse\x124\n" +
+	"\x06agents\x18\x01 \x03(\v2\x1c.floodmark.v1.ProtectedAgentR\x06agents\x12\x18\n" +
+	"\aunknown\x18\x02 \x01(\tR\aunknown\x12\x1b\n" +
+	"\tbox_holds\x18\x03 \x01(\bR\bboxHolds\x12'\n" +
+	"\x0fgateway_servers\x18\x04 \x01(\x05R\x0egatewayServers\x125\n" +
+	"\x06levels\x18\x05 \x03(\v2\x1d.floodmark.v1.ProtectionLevelR\x06levels\"\xb2\x01\n" +
+	"\x0eProtectedAgent\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1c\n" +
+	"\tconnected\x18\x02 \x01(\bR\tconnected\x12\x14\n" +
+	"\x05proof\x18\x03 \x01(\tR\x05proof\x120\n" +
+	"\x05tried\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05tried\x12\x14\n" +
+	"\x05boxes\x18\x05 \x01(\bR\x05boxes\x12\x10\n" +
+	"\x03why\x18\x06 \x01(\tR\x03why\"\xc1\x01\n" +
+	"\x0fProtectionLevel\x12\x14\n" +
+	"\x05trust\x18\x01 \x01(\tR\x05trust\x12\x18\n" +
+	"\aobserve\x18\x02 \x01(\tR\aobserve\x12\x14\n" +
+	"\x05fetch\x18\x03 \x01(\tR\x05fetch\x12\x14\n" +
+	"\x05write\x18\x04 \x01(\tR\x05write\x12\x16\n" +
+	"\x06change\x18\x05 \x01(\tR\x06change\x12\x12\n" +
+	"\x04send\x18\x06 \x01(\tR\x04send\x12\x10\n" +
+	"\x03run\x18\a \x01(\tR\x03run\x12\x14\n" +
+	"\x05admin\x18\b \x01(\tR\x05admin\"E\n" +
 	"\x13SessionGraphRequest\x12\x18\n" +
 	"\asession\x18\x01 \x01(\tR\asession\x12\x14\n" +
 	"\x05limit\x18\x02 \x01(\x05R\x05limit\"\xfc\x01\n" +
@@ -3391,7 +3736,7 @@ const file_floodmark_v1_console_proto_rawDesc = "" +
 	"\x10SessionGraphPath\x12\x12\n" +
 	"\x04call\x18\x01 \x01(\tR\x04call\x12\x14\n" +
 	"\x05nodes\x18\x02 \x03(\tR\x05nodes\x12\x1a\n" +
-	"\bsentence\x18\x03 \x01(\tR\bsentence2\xf8\a\n" +
+	"\bsentence\x18\x03 \x01(\tR\bsentence2\xd3\b\n" +
 	"\x0eConsoleService\x12_\n" +
 	"\vOpenConsole\x12 .floodmark.v1.OpenConsoleRequest\x1a!.floodmark.v1.OpenConsoleResponse\"\v\xba\xdb\x18\aapprove\x12b\n" +
 	"\fCloseConsole\x12!.floodmark.v1.CloseConsoleRequest\x1a\".floodmark.v1.CloseConsoleResponse\"\v\xba\xdb\x18\aapprove\x12J\n" +
@@ -3405,7 +3750,9 @@ const file_floodmark_v1_console_proto_rawDesc = "" +
 	"\xba\xdb\x18\x06policy\x12P\n" +
 	"\aStoryOf\x12\x1c.floodmark.v1.StoryOfRequest\x1a\x1d.floodmark.v1.StoryOfResponse\"\b\xba\xdb\x18\x04view\x12D\n" +
 	"\x03Did\x12\x18.floodmark.v1.DidRequest\x1a\x19.floodmark.v1.DidResponse\"\b\xba\xdb\x18\x04view\x12j\n" +
-	"\x0fSearchDecisions\x12$.floodmark.v1.SearchDecisionsRequest\x1a%.floodmark.v1.SearchDecisionsResponse\"\b\xba\xdb\x18\x04view0\x01\x12_\n" +
+	"\x0fSearchDecisions\x12$.floodmark.v1.SearchDecisionsRequest\x1a%.floodmark.v1.SearchDecisionsResponse\"\b\xba\xdb\x18\x04view0\x01\x12Y\n" +
+	"\n" +
+	"Protection\x12\x1f.floodmark.v1.ProtectionRequest\x1a .floodmark.v1.ProtectionResponse\"\b\xba\xdb\x18\x04view\x12_\n" +
 	"\fSessionGraph\x12!.floodmark.v1.SessionGraphRequest\x1a\".floodmark.v1.SessionGraphResponse\"\b\xba\xdb\x18\x04viewB%Z#github.com/floodmark/floodmark/wireb\x06proto3"
 
 var (
@@ -3420,7 +3767,7 @@ func file_floodmark_v1_console_proto_rawDescGZIP() []byte {
 	return file_floodmark_v1_console_proto_rawDescData
 }
 
-var file_floodmark_v1_console_proto_msgTypes = make([]protoimpl.MessageInfo, 36)
+var file_floodmark_v1_console_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
 var file_floodmark_v1_console_proto_goTypes = []any{
 	(*OpenConsoleRequest)(nil),      // 0: floodmark.v1.OpenConsoleRequest
 	(*OpenConsoleResponse)(nil),     // 1: floodmark.v1.OpenConsoleResponse
@@ -3453,33 +3800,37 @@ var file_floodmark_v1_console_proto_goTypes = []any{
 	(*SearchDecisionsRequest)(nil),  // 28: floodmark.v1.SearchDecisionsRequest
 	(*SearchDecisionsResponse)(nil), // 29: floodmark.v1.SearchDecisionsResponse
 	(*FoundDecision)(nil),           // 30: floodmark.v1.FoundDecision
-	(*SessionGraphRequest)(nil),     // 31: floodmark.v1.SessionGraphRequest
-	(*SessionGraphResponse)(nil),    // 32: floodmark.v1.SessionGraphResponse
-	(*SessionGraphNode)(nil),        // 33: floodmark.v1.SessionGraphNode
-	(*SessionGraphEdge)(nil),        // 34: floodmark.v1.SessionGraphEdge
-	(*SessionGraphPath)(nil),        // 35: floodmark.v1.SessionGraphPath
-	(*timestamppb.Timestamp)(nil),   // 36: google.protobuf.Timestamp
-	(*Problem)(nil),                 // 37: floodmark.v1.Problem
+	(*ProtectionRequest)(nil),       // 31: floodmark.v1.ProtectionRequest
+	(*ProtectionResponse)(nil),      // 32: floodmark.v1.ProtectionResponse
+	(*ProtectedAgent)(nil),          // 33: floodmark.v1.ProtectedAgent
+	(*ProtectionLevel)(nil),         // 34: floodmark.v1.ProtectionLevel
+	(*SessionGraphRequest)(nil),     // 35: floodmark.v1.SessionGraphRequest
+	(*SessionGraphResponse)(nil),    // 36: floodmark.v1.SessionGraphResponse
+	(*SessionGraphNode)(nil),        // 37: floodmark.v1.SessionGraphNode
+	(*SessionGraphEdge)(nil),        // 38: floodmark.v1.SessionGraphEdge
+	(*SessionGraphPath)(nil),        // 39: floodmark.v1.SessionGraphPath
+	(*timestamppb.Timestamp)(nil),   // 40: google.protobuf.Timestamp
+	(*Problem)(nil),                 // 41: floodmark.v1.Problem
 }
 var file_floodmark_v1_console_proto_depIdxs = []int32{
-	36, // 0: floodmark.v1.OpenConsoleResponse.expires:type_name -> google.protobuf.Timestamp
+	40, // 0: floodmark.v1.OpenConsoleResponse.expires:type_name -> google.protobuf.Timestamp
 	6,  // 1: floodmark.v1.RulesResponse.files:type_name -> floodmark.v1.RulesFile
 	7,  // 2: floodmark.v1.RulesResponse.versions:type_name -> floodmark.v1.RulesVersion
-	37, // 3: floodmark.v1.RulesFile.problems:type_name -> floodmark.v1.Problem
-	36, // 4: floodmark.v1.RulesVersion.at:type_name -> google.protobuf.Timestamp
-	37, // 5: floodmark.v1.CheckRulesResponse.problems:type_name -> floodmark.v1.Problem
+	41, // 3: floodmark.v1.RulesFile.problems:type_name -> floodmark.v1.Problem
+	40, // 4: floodmark.v1.RulesVersion.at:type_name -> google.protobuf.Timestamp
+	41, // 5: floodmark.v1.CheckRulesResponse.problems:type_name -> floodmark.v1.Problem
 	12, // 6: floodmark.v1.TryRulesResponse.trial:type_name -> floodmark.v1.RulesTrial
-	37, // 7: floodmark.v1.TryRulesResponse.problems:type_name -> floodmark.v1.Problem
+	41, // 7: floodmark.v1.TryRulesResponse.problems:type_name -> floodmark.v1.Problem
 	13, // 8: floodmark.v1.RulesTrial.differences:type_name -> floodmark.v1.RulesDifference
-	36, // 9: floodmark.v1.RulesTrial.since:type_name -> google.protobuf.Timestamp
-	36, // 10: floodmark.v1.RulesTrial.reached:type_name -> google.protobuf.Timestamp
-	36, // 11: floodmark.v1.RulesDifference.at:type_name -> google.protobuf.Timestamp
-	37, // 12: floodmark.v1.SaveRulesResponse.problems:type_name -> floodmark.v1.Problem
+	40, // 9: floodmark.v1.RulesTrial.since:type_name -> google.protobuf.Timestamp
+	40, // 10: floodmark.v1.RulesTrial.reached:type_name -> google.protobuf.Timestamp
+	40, // 11: floodmark.v1.RulesDifference.at:type_name -> google.protobuf.Timestamp
+	41, // 12: floodmark.v1.SaveRulesResponse.problems:type_name -> floodmark.v1.Problem
 	6,  // 13: floodmark.v1.SaveRulesResponse.file:type_name -> floodmark.v1.RulesFile
-	37, // 14: floodmark.v1.RollBackRulesResponse.problems:type_name -> floodmark.v1.Problem
+	41, // 14: floodmark.v1.RollBackRulesResponse.problems:type_name -> floodmark.v1.Problem
 	6,  // 15: floodmark.v1.RollBackRulesResponse.file:type_name -> floodmark.v1.RulesFile
-	36, // 16: floodmark.v1.DidResponse.since:type_name -> google.protobuf.Timestamp
-	36, // 17: floodmark.v1.DidResponse.until:type_name -> google.protobuf.Timestamp
+	40, // 16: floodmark.v1.DidResponse.since:type_name -> google.protobuf.Timestamp
+	40, // 17: floodmark.v1.DidResponse.until:type_name -> google.protobuf.Timestamp
 	23, // 18: floodmark.v1.DidResponse.channels:type_name -> floodmark.v1.DidChannel
 	24, // 19: floodmark.v1.DidResponse.days:type_name -> floodmark.v1.DidDay
 	25, // 20: floodmark.v1.DidResponse.sources:type_name -> floodmark.v1.DidCost
@@ -3488,47 +3839,52 @@ var file_floodmark_v1_console_proto_depIdxs = []int32{
 	26, // 23: floodmark.v1.DidResponse.deeds:type_name -> floodmark.v1.DidDeed
 	27, // 24: floodmark.v1.DidResponse.agents:type_name -> floodmark.v1.DidAgent
 	22, // 25: floodmark.v1.DidResponse.groups:type_name -> floodmark.v1.DidGroup
-	36, // 26: floodmark.v1.DidDeed.last:type_name -> google.protobuf.Timestamp
-	36, // 27: floodmark.v1.DidAgent.last:type_name -> google.protobuf.Timestamp
-	36, // 28: floodmark.v1.SearchDecisionsRequest.since:type_name -> google.protobuf.Timestamp
-	36, // 29: floodmark.v1.SearchDecisionsRequest.until:type_name -> google.protobuf.Timestamp
-	36, // 30: floodmark.v1.SearchDecisionsRequest.after_at:type_name -> google.protobuf.Timestamp
-	36, // 31: floodmark.v1.SearchDecisionsRequest.written_before:type_name -> google.protobuf.Timestamp
+	40, // 26: floodmark.v1.DidDeed.last:type_name -> google.protobuf.Timestamp
+	40, // 27: floodmark.v1.DidAgent.last:type_name -> google.protobuf.Timestamp
+	40, // 28: floodmark.v1.SearchDecisionsRequest.since:type_name -> google.protobuf.Timestamp
+	40, // 29: floodmark.v1.SearchDecisionsRequest.until:type_name -> google.protobuf.Timestamp
+	40, // 30: floodmark.v1.SearchDecisionsRequest.after_at:type_name -> google.protobuf.Timestamp
+	40, // 31: floodmark.v1.SearchDecisionsRequest.written_before:type_name -> google.protobuf.Timestamp
 	30, // 32: floodmark.v1.SearchDecisionsResponse.found:type_name -> floodmark.v1.FoundDecision
-	36, // 33: floodmark.v1.SearchDecisionsResponse.reached:type_name -> google.protobuf.Timestamp
-	36, // 34: floodmark.v1.FoundDecision.at:type_name -> google.protobuf.Timestamp
-	36, // 35: floodmark.v1.FoundDecision.answered:type_name -> google.protobuf.Timestamp
-	33, // 36: floodmark.v1.SessionGraphResponse.nodes:type_name -> floodmark.v1.SessionGraphNode
-	34, // 37: floodmark.v1.SessionGraphResponse.edges:type_name -> floodmark.v1.SessionGraphEdge
-	35, // 38: floodmark.v1.SessionGraphResponse.paths:type_name -> floodmark.v1.SessionGraphPath
-	36, // 39: floodmark.v1.SessionGraphNode.at:type_name -> google.protobuf.Timestamp
-	0,  // 40: floodmark.v1.ConsoleService.OpenConsole:input_type -> floodmark.v1.OpenConsoleRequest
-	2,  // 41: floodmark.v1.ConsoleService.CloseConsole:input_type -> floodmark.v1.CloseConsoleRequest
-	4,  // 42: floodmark.v1.ConsoleService.Rules:input_type -> floodmark.v1.RulesRequest
-	8,  // 43: floodmark.v1.ConsoleService.CheckRules:input_type -> floodmark.v1.CheckRulesRequest
-	10, // 44: floodmark.v1.ConsoleService.TryRules:input_type -> floodmark.v1.TryRulesRequest
-	14, // 45: floodmark.v1.ConsoleService.SaveRules:input_type -> floodmark.v1.SaveRulesRequest
-	16, // 46: floodmark.v1.ConsoleService.RollBackRules:input_type -> floodmark.v1.RollBackRulesRequest
-	18, // 47: floodmark.v1.ConsoleService.StoryOf:input_type -> floodmark.v1.StoryOfRequest
-	20, // 48: floodmark.v1.ConsoleService.Did:input_type -> floodmark.v1.DidRequest
-	28, // 49: floodmark.v1.ConsoleService.SearchDecisions:input_type -> floodmark.v1.SearchDecisionsRequest
-	31, // 50: floodmark.v1.ConsoleService.SessionGraph:input_type -> floodmark.v1.SessionGraphRequest
-	1,  // 51: floodmark.v1.ConsoleService.OpenConsole:output_type -> floodmark.v1.OpenConsoleResponse
-	3,  // 52: floodmark.v1.ConsoleService.CloseConsole:output_type -> floodmark.v1.CloseConsoleResponse
-	5,  // 53: floodmark.v1.ConsoleService.Rules:output_type -> floodmark.v1.RulesResponse
-	9,  // 54: floodmark.v1.ConsoleService.CheckRules:output_type -> floodmark.v1.CheckRulesResponse
-	11, // 55: floodmark.v1.ConsoleService.TryRules:output_type -> floodmark.v1.TryRulesResponse
-	15, // 56: floodmark.v1.ConsoleService.SaveRules:output_type -> floodmark.v1.SaveRulesResponse
-	17, // 57: floodmark.v1.ConsoleService.RollBackRules:output_type -> floodmark.v1.RollBackRulesResponse
-	19, // 58: floodmark.v1.ConsoleService.StoryOf:output_type -> floodmark.v1.StoryOfResponse
-	21, // 59: floodmark.v1.ConsoleService.Did:output_type -> floodmark.v1.DidResponse
-	29, // 60: floodmark.v1.ConsoleService.SearchDecisions:output_type -> floodmark.v1.SearchDecisionsResponse
-	32, // 61: floodmark.v1.ConsoleService.SessionGraph:output_type -> floodmark.v1.SessionGraphResponse
-	51, // [51:62] is the sub-list for method output_type
-	40, // [40:51] is the sub-list for method input_type
-	40, // [40:40] is the sub-list for extension type_name
-	40, // [40:40] is the sub-list for extension extendee
-	0,  // [0:40] is the sub-list for field type_name
+	40, // 33: floodmark.v1.SearchDecisionsResponse.reached:type_name -> google.protobuf.Timestamp
+	40, // 34: floodmark.v1.FoundDecision.at:type_name -> google.protobuf.Timestamp
+	40, // 35: floodmark.v1.FoundDecision.answered:type_name -> google.protobuf.Timestamp
+	33, // 36: floodmark.v1.ProtectionResponse.agents:type_name -> floodmark.v1.ProtectedAgent
+	34, // 37: floodmark.v1.ProtectionResponse.levels:type_name -> floodmark.v1.ProtectionLevel
+	40, // 38: floodmark.v1.ProtectedAgent.tried:type_name -> google.protobuf.Timestamp
+	37, // 39: floodmark.v1.SessionGraphResponse.nodes:type_name -> floodmark.v1.SessionGraphNode
+	38, // 40: floodmark.v1.SessionGraphResponse.edges:type_name -> floodmark.v1.SessionGraphEdge
+	39, // 41: floodmark.v1.SessionGraphResponse.paths:type_name -> floodmark.v1.SessionGraphPath
+	40, // 42: floodmark.v1.SessionGraphNode.at:type_name -> google.protobuf.Timestamp
+	0,  // 43: floodmark.v1.ConsoleService.OpenConsole:input_type -> floodmark.v1.OpenConsoleRequest
+	2,  // 44: floodmark.v1.ConsoleService.CloseConsole:input_type -> floodmark.v1.CloseConsoleRequest
+	4,  // 45: floodmark.v1.ConsoleService.Rules:input_type -> floodmark.v1.RulesRequest
+	8,  // 46: floodmark.v1.ConsoleService.CheckRules:input_type -> floodmark.v1.CheckRulesRequest
+	10, // 47: floodmark.v1.ConsoleService.TryRules:input_type -> floodmark.v1.TryRulesRequest
+	14, // 48: floodmark.v1.ConsoleService.SaveRules:input_type -> floodmark.v1.SaveRulesRequest
+	16, // 49: floodmark.v1.ConsoleService.RollBackRules:input_type -> floodmark.v1.RollBackRulesRequest
+	18, // 50: floodmark.v1.ConsoleService.StoryOf:input_type -> floodmark.v1.StoryOfRequest
+	20, // 51: floodmark.v1.ConsoleService.Did:input_type -> floodmark.v1.DidRequest
+	28, // 52: floodmark.v1.ConsoleService.SearchDecisions:input_type -> floodmark.v1.SearchDecisionsRequest
+	31, // 53: floodmark.v1.ConsoleService.Protection:input_type -> floodmark.v1.ProtectionRequest
+	35, // 54: floodmark.v1.ConsoleService.SessionGraph:input_type -> floodmark.v1.SessionGraphRequest
+	1,  // 55: floodmark.v1.ConsoleService.OpenConsole:output_type -> floodmark.v1.OpenConsoleResponse
+	3,  // 56: floodmark.v1.ConsoleService.CloseConsole:output_type -> floodmark.v1.CloseConsoleResponse
+	5,  // 57: floodmark.v1.ConsoleService.Rules:output_type -> floodmark.v1.RulesResponse
+	9,  // 58: floodmark.v1.ConsoleService.CheckRules:output_type -> floodmark.v1.CheckRulesResponse
+	11, // 59: floodmark.v1.ConsoleService.TryRules:output_type -> floodmark.v1.TryRulesResponse
+	15, // 60: floodmark.v1.ConsoleService.SaveRules:output_type -> floodmark.v1.SaveRulesResponse
+	17, // 61: floodmark.v1.ConsoleService.RollBackRules:output_type -> floodmark.v1.RollBackRulesResponse
+	19, // 62: floodmark.v1.ConsoleService.StoryOf:output_type -> floodmark.v1.StoryOfResponse
+	21, // 63: floodmark.v1.ConsoleService.Did:output_type -> floodmark.v1.DidResponse
+	29, // 64: floodmark.v1.ConsoleService.SearchDecisions:output_type -> floodmark.v1.SearchDecisionsResponse
+	32, // 65: floodmark.v1.ConsoleService.Protection:output_type -> floodmark.v1.ProtectionResponse
+	36, // 66: floodmark.v1.ConsoleService.SessionGraph:output_type -> floodmark.v1.SessionGraphResponse
+	55, // [55:67] is the sub-list for method output_type
+	43, // [43:55] is the sub-list for method input_type
+	43, // [43:43] is the sub-list for extension type_name
+	43, // [43:43] is the sub-list for extension extendee
+	0,  // [0:43] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_console_proto_init() }
@@ -3544,7 +3900,7 @@ func file_floodmark_v1_console_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_floodmark_v1_console_proto_rawDesc), len(file_floodmark_v1_console_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   36,
+			NumMessages:   40,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

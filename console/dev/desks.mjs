@@ -90,6 +90,7 @@ export function desks(state, now) {
     'ConsoleService/SaveRules': (r) => write(r.text, r.read),
     'ConsoleService/RollBackRules': (r) => write(versions.find((v) => v.id === r.version).text, r.read),
     'ConsoleService/StoryOf': () => ({ name: 's-ledger.txtar', plays: true, notes: ['The page “forum.example” is written as a placeholder: its content was not kept.'], text: 'story: pi pushes after it read a forum\nagent: pi\nsteps:\n  - reads: https://forum.example/t/ledger-build-fails\n  - calls: git push -u origin fix-rounding\n    answer: confirm\n' }),
+    'ConsoleService/Protection': () => protection(state, at),
     'ConsoleService/Did': (r) => did(state, r.days || 7, now, at, r.group),
   };
   if (state === 'broken') {
@@ -100,6 +101,21 @@ export function desks(state, now) {
     }
   }
   return { methods, streams: { 'ConsoleService/TryRules': trial, 'ConsoleService/SearchDecisions': (r) => search(state, r, at) }, file, reset: () => Object.assign(file, began) };
+}
+
+function protection(state, at) {
+  const levels = [
+    ['untrusted', 'allow', 'confirm', 'contain', 'confirm', 'confirm', 'contain', 'restrict'], ['external', 'allow', 'confirm', 'allow', 'confirm', 'confirm', 'contain', 'restrict'],
+    ['shared', 'allow', 'allow', 'allow', 'allow', 'confirm', 'contain', 'confirm'], ['local', 'allow', 'allow', 'allow', 'allow', 'allow', 'allow', 'confirm'], ['owner', 'allow', 'allow', 'allow', 'allow', 'allow', 'allow', 'confirm'],
+  ].map(([trust, observe, fetch, write, change, send, run, admin]) => ({ trust, observe, fetch, write, change, send, run, admin }));
+  if (state === 'empty') return { levels };
+  const agents = [
+    { name: 'codex', connected: true, proof: 'host-verified', tried: at(-40_000), boxes: true },
+    { name: 'gemini-cli', connected: true, proof: 'adapter-verified', tried: at(-300_000) },
+    { name: 'pi', proof: 'host-verified', tried: at(-900_000), why: 'its settings are not those that protect it' },
+  ];
+  if (state === 'hostile') for (const a of agents) Object.assign(a, { name: '<b>\u202E', why: `<img src=x onerror=alert(1)>${'q'.repeat(3_000)}` });
+  return { agents, boxHolds: true, gatewayServers: 3, levels };
 }
 
 /** search is what SearchDecisions tells. */

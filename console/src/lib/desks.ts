@@ -40,6 +40,10 @@ export interface FoundDecision {
 }
 export interface SearchDecisionsResponse { found?: FoundDecision[]; sessions?: Count; done?: boolean; more?: boolean; stopped?: string; reached?: Time; unread?: Count }
 
+export interface ProtectedAgent { name?: string; connected?: boolean; proof?: string; tried?: Time; boxes?: boolean; why?: string }
+export interface ProtectionLevel { trust?: string; observe?: string; fetch?: string; write?: string; change?: string; send?: string; run?: string; admin?: string }
+export interface ProtectionResponse { agents?: ProtectedAgent[]; unknown?: string; boxHolds?: boolean; gatewayServers?: number; levels?: ProtectionLevel[] }
+
 const desk = 'ConsoleService/';
 
 export const rules = (r: { schema?: boolean; version?: string } = {}): Promise<RulesResponse> => call(`${desk}Rules`, r);
@@ -50,6 +54,7 @@ export const rollBack = (version: string, read: string): Promise<SaveRulesRespon
 export const storyOf = (of: string): Promise<StoryOfResponse> => call(`${desk}StoryOf`, { of });
 export const did = (days: number, group: string, signal: AbortSignal): Promise<DidResponse> => call(`${desk}Did`, { days, group }, signal);
 export const search = (r: SearchDecisionsRequest, signal: AbortSignal): AsyncGenerator<SearchDecisionsResponse> => stream(`${desk}SearchDecisions`, r, signal);
+export const protection = (signal: AbortSignal): Promise<ProtectionResponse> => call(`${desk}Protection`, {}, signal);
 
 /** said is an error in words. */
 export const said = (e: unknown): string => (e instanceof Error ? e.message : String(e));

@@ -18,6 +18,7 @@ import (
 	"github.com/floodmark/floodmark/internal/reports/spare"
 	"github.com/floodmark/floodmark/internal/service/httpapi"
 	"github.com/floodmark/floodmark/internal/service/owner"
+	"github.com/floodmark/floodmark/internal/setup/prove"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
@@ -52,7 +53,11 @@ type Options struct {
 	// answer for one agent. Both are nil where there are no groups.
 	Groups     func(tenant string) []string
 	AnswersFor func(tenant, agent string) []string
-	Now        func() time.Time
+	// Agents looks at the agents of this machine; nil if the daemon cannot. Gateway is the file of the
+	// gateway's servers.
+	Agents  *prove.Rewrites
+	Gateway string
+	Now     func() time.Time
 }
 
 var _ httpapi.DidPage = (*Desk)(nil)

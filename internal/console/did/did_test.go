@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,6 +21,7 @@ import (
 	"github.com/floodmark/floodmark/internal/service/httpapi"
 	"github.com/floodmark/floodmark/internal/service/owner"
 	"github.com/floodmark/floodmark/internal/setup/config"
+	"github.com/floodmark/floodmark/internal/setup/prove"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/monitor"
@@ -51,6 +53,7 @@ type room struct {
 	reads   map[floodmark.SessionID]int
 	fails   floodmark.SessionID // the session that cannot be read
 	monitor *monitor.Monitor
+	dir     string // of the proofs, the originals and the gateway's file
 
 	mu   sync.Mutex // guards now
 	now  time.Time
@@ -64,11 +67,12 @@ func newRoom(t testing.TB) *room {
 
 func newRoomOver(t testing.TB, store journal.Journal) *room {
 	t.Helper()
+	dir := t.TempDir()
 	held, err := rules()
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &room{t: t, store: store, reads: map[floodmark.SessionID]int{}, now: time.Date(2026, 11, 19, 12, 0, 0, 0, time.UTC), step: time.Millisecond}
+	r := &room{t: t, store: store, dir: dir, reads: map[floodmark.SessionID]int{}, now: time.Date(2026, 11, 19, 12, 0, 0, 0, time.UTC), step: time.Millisecond}
 	var n atomic.Int64
 	next := func() string { return fmt.Sprintf("c0de%04d", n.Add(1)) }
 	r.monitor, err = monitor.New(monitor.Config{
@@ -88,6 +92,7 @@ func newRoomOver(t testing.TB, store journal.Journal) *room {
 	r.Desk = did.New(did.Options{
 		File: "policy.yaml", Journal: counted{r.store, r}, Shipped: shipped, Now: func() time.Time { return r.later(r.step) },
 		Rules:  func(string) owner.Rules { return owner.Rules{Rules: config.Rules{Rules: held}} },
+		Agents: &prove.Rewrites{Proofs: filepath.Join(dir, "proofs.json"), Records: filepath.Join(dir, "originals")}, Gateway: filepath.Join(dir, "gateway.yaml"),
 		Groups: groups.AnswerGroups, AnswersFor: groups.AnswersFor,
 	})
 	return r

@@ -16,6 +16,7 @@ import (
 	"github.com/floodmark/floodmark/internal/console/sessiondesk"
 	"github.com/floodmark/floodmark/internal/fleet/people"
 	"github.com/floodmark/floodmark/internal/service/httpapi"
+	"github.com/floodmark/floodmark/internal/setup/prove"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
@@ -33,9 +34,14 @@ var _ httpapi.Console = consoleDesk{}
 
 // consoleDesk returns the desk of a console, which is open already or not.
 func (d *Daemon) consoleDesk(c *console.Console) consoleDesk {
+	agents := &prove.Rewrites{Proofs: d.opts.Paths.Proofs, Records: d.opts.Paths.Originals, Box: d.opts.Box}
+	if d.opts.System {
+		agents = nil // they are settings of other users
+	}
 	return consoleDesk{Console: c, GraphPage: &sessiondesk.Desk{Journal: d.store}, DidPage: did.New(did.Options{
 		File: d.opts.Paths.Policy, Journal: d.store, Shipped: d.reader.Shipped, Rules: d.rulesFor, Now: d.opts.Now,
 		Groups: d.opts.Service.AnswerGroups, AnswersFor: d.opts.Service.AnswersFor,
+		Agents: agents, Gateway: d.opts.Paths.Gateway,
 	}), Desk: rulesdesk.New(rulesdesk.Options{
 		File: d.opts.Paths.Policy, Versions: d.opts.Paths.Versions, Journal: d.store, Shipped: d.reader.Shipped,
 		Rules: d.rulesFor, Reload: d.reloadFor, Fleet: d.joined.Line, Now: d.opts.Now,

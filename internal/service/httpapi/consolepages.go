@@ -24,6 +24,7 @@ type DidPage interface {
 	Did(ctx context.Context, who Identity, r *wire.DidRequest) (*wire.DidResponse, error)
 	// SearchDecisions sends until it is done, the caller cancels, or send fails.
 	SearchDecisions(ctx context.Context, who Identity, r *wire.SearchDecisionsRequest, send func(*wire.SearchDecisionsResponse) error) error
+	Protection(ctx context.Context, who Identity, r *wire.ProtectionRequest) (*wire.ProtectionResponse, error)
 }
 
 // A GraphPage answers the page that draws a session.
@@ -61,6 +62,10 @@ func (s consoleService) Did(ctx context.Context, r *wire.DidRequest) (*wire.DidR
 
 func (s consoleService) SearchDecisions(ctx context.Context, r *wire.SearchDecisionsRequest, stream *connect.ServerStream[wire.SearchDecisionsResponse]) error {
 	return s.console.SearchDecisions(ctx, IdentityOf(ctx), r, stream.Send)
+}
+
+func (s consoleService) Protection(ctx context.Context, r *wire.ProtectionRequest) (*wire.ProtectionResponse, error) {
+	return s.console.Protection(ctx, IdentityOf(ctx), r)
 }
 
 func (s consoleService) SessionGraph(ctx context.Context, r *wire.SessionGraphRequest) (*wire.SessionGraphResponse, error) {
