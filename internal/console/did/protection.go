@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/console/past"
 	"github.com/floodmark/floodmark/internal/service/httpapi"
 	"github.com/floodmark/floodmark/internal/setup/config"
 	"github.com/floodmark/floodmark/internal/setup/prove"
@@ -53,7 +54,7 @@ func (d *Desk) Protection(ctx context.Context, who httpapi.Identity, _ *wire.Pro
 }
 
 func protected(s prove.Standing) *wire.ProtectedAgent {
-	out := &wire.ProtectedAgent{Name: foreign(s.Agent), Connected: s.Connected, Proof: foreign(string(s.Proof.Grade)), Boxes: s.Boxes, Why: foreign(s.Why)}
+	out := &wire.ProtectedAgent{Name: past.Foreign(s.Agent), Connected: s.Connected, Proof: past.Foreign(string(s.Proof.Grade)), Boxes: s.Boxes, Why: past.Foreign(s.Why)}
 	if !s.Proof.At.IsZero() {
 		out.Tried = timestamppb.New(s.Proof.At)
 	}

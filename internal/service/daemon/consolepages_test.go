@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"connectrpc.com/connect"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
 
@@ -62,6 +63,13 @@ func TestThePagesOfTheConsole(t *testing.T) {
 	var did wire.DidResponse
 	if status := c.ask(t, "Did", `{"days":7}`, &did); status != http.StatusOK || did.GetAsked() != 1 || len(did.GetDays()) != 7 {
 		t.Errorf("%d: %v", status, &did)
+	}
+	if found := c.search(t, &wire.SearchDecisionsRequest{Verdict: "confirm"}); len(found) != 1 || found[0].GetAnswer() != "waiting" || found[0].GetSession() != "s1" {
+		t.Errorf("%v", found)
+	}
+	var held wire.ProtectionResponse
+	if status := c.ask(t, "Protection", `{}`, &held); status != http.StatusOK || held.GetUnknown() != "" || len(held.GetLevels()) != 5 || len(held.GetAgents()) != 0 {
+		t.Errorf("%d: %v", status, &held)
 	}
 	var graph wire.SessionGraphResponse
 	if status := c.ask(t, "SessionGraph", `{"session":"s1"}`, &graph); status != http.StatusOK || len(graph.GetPaths()) != 1 {
@@ -140,6 +148,39 @@ func TestATenantFillsNoDisk(t *testing.T) {
 	if err := c.d.ofOwner(t.Context(), journal.Session{Tenant: "firm", ID: monitor.Incidents}, seen); !errors.Is(err, monitor.ErrBusy) {
 		t.Errorf("%v", err)
 	}
+}
+
+// A paged carries the token of a page.
+type paged struct {
+	http.RoundTripper
+	token string
+}
+
+func (p paged) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+p.token)
+	return p.RoundTripper.RoundTrip(r)
+}
+
+// search returns what a search of a page finds.
+func (c *consoled) search(t *testing.T, r *wire.SearchDecisionsRequest) (found []*wire.FoundDecision) {
+	t.Helper()
+	transport := &http.Transport{}
+	t.Cleanup(transport.CloseIdleConnections)
+	pages := wire.NewConsoleServiceClient(&http.Client{Transport: paged{transport, c.token}}, c.base, connect.WithProtoJSON())
+	stream, err := pages.SearchDecisions(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := false
+	for stream.Receive() {
+		found = append(found, stream.Msg().GetFound()...)
+		done = stream.Msg().GetDone()
+	}
+	if err := errors.Join(stream.Err(), stream.Close()); err != nil || !done {
+		t.Errorf("%v, done: %v", err, done)
+	}
+	return found
 }
 
 // incidents returns what the journal has of incidents.
