@@ -201,11 +201,11 @@ func TestBookLifecycle(t *testing.T) {
 		t.Error("an approved call is still asked about, or the other call no longer is")
 	}
 	b.Answer(floodmark.TicketAnswered{Ticket: "t1", Verdict: floodmark.Restrict})
-	if len(b.Tickets) != 0 || len(b.Grants) != 0 || !b.Denied(two.Tool, two.ArgsDigest) || b.Denied(two.Tool, one.ArgsDigest) {
+	if len(b.Tickets) != 0 || len(b.Grants) != 0 || !b.Denied(two.Tool, two.ArgsDigest, false) || b.Denied(two.Tool, one.ArgsDigest, false) {
 		t.Errorf("after a deny: %+v", b)
 	}
 	b.CloseTurn()
-	if b.Denied(two.Tool, two.ArgsDigest) {
+	if b.Denied(two.Tool, two.ArgsDigest, false) {
 		t.Error("a deny outlives its turn")
 	}
 }

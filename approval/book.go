@@ -119,10 +119,17 @@ func (g Grant) once() bool {
 }
 
 // A Denial is a call that a person refused. The same call is not asked about again in the same
-// turn.
+// turn, and does not run in it, even if the policy would allow it by then.
 type Denial struct {
 	Tool       floodmark.ToolRef `json:"tool"`
 	ArgsDigest floodmark.Digest  `json:"argsDigest"`
+	// Outside says that only running it outside of its box, or letting its box reach hosts, was refused.
+	Outside bool `json:"outside,omitempty"`
+}
+
+func denial(s floodmark.Shown) Denial {
+	outside := len(s.Hosts) > 0 || len(s.Offers) > 0 && s.Offers[0].Scope == floodmark.GrantOutside
+	return Denial{Tool: s.Tool, ArgsDigest: s.ArgsDigest, Outside: outside}
 }
 
 // The limits of a book: beyond them the oldest entries are dropped.
@@ -248,7 +255,7 @@ func (b *Book) Answer(f floodmark.TicketAnswered) {
 	i := b.find(f.Ticket)
 	if i >= 0 && f.Verdict == floodmark.Restrict {
 		for _, s := range b.Tickets[i].Shown {
-			b.Denials = append(b.Denials, Denial{Tool: s.Tool, ArgsDigest: s.ArgsDigest})
+			b.Denials = append(b.Denials, denial(s))
 		}
 	}
 	if g := b.guess(f.Channel); g != nil && f.Verdict != floodmark.Confirm {
@@ -262,7 +269,7 @@ func (b *Book) Answer(f floodmark.TicketAnswered) {
 	}
 	for _, g := range b.Grants {
 		if g.Ticket == f.Ticket && f.Verdict == floodmark.Restrict {
-			b.Denials = append(b.Denials, Denial{Tool: g.Shown.Tool, ArgsDigest: g.Shown.ArgsDigest})
+			b.Denials = append(b.Denials, denial(g.Shown))
 		}
 	}
 	b.End(f.Ticket)

@@ -54,7 +54,7 @@ func (b *Book) BoxEnded(f floodmark.ContentArrived, c floodmark.CallID) {
 // FailedInBox reports whether the call just failed in its box. It returns false if a person denied
 // running it outside, so that it is tried in the box again.
 func (b *Book) FailedInBox(t floodmark.ToolRef, args floodmark.Digest) bool {
-	return b.Boxed != nil && b.Boxed.Failed && b.Boxed.Tool == t && b.Boxed.Args == args && !b.Denied(t, args)
+	return b.Boxed != nil && b.Boxed.Failed && b.Boxed.Tool == t && b.Boxed.Args == args && !b.Denied(t, args, false)
 }
 
 // Reason returns why a person is asked about the call. Names that come from the command are in

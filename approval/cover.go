@@ -88,9 +88,12 @@ func (g Grant) excuses(c floodmark.Code) bool {
 	return g.Spoke && c == floodmark.TaintEscalation || g.Own && (c == floodmark.FlowPrivate || c == floodmark.FlowFetch)
 }
 
-// Denied reports whether a person already refused exactly this call.
-func (b *Book) Denied(t floodmark.ToolRef, args floodmark.Digest) bool {
-	return slices.Contains(b.Denials, Denial{Tool: t, ArgsDigest: args})
+// Denied reports whether a person already refused exactly this call. In a box it is not refused if
+// only running it outside was.
+func (b *Book) Denied(t floodmark.ToolRef, args floodmark.Digest, boxed bool) bool {
+	return slices.ContainsFunc(b.Denials, func(d Denial) bool {
+		return d.Tool == t && d.ArgsDigest == args && !(boxed && d.Outside)
+	})
 }
 
 // Asked returns the open question that already shows exactly this call.

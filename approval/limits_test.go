@@ -137,9 +137,9 @@ func TestALateDeny(t *testing.T) {
 	b := book()
 	b.Answer(floodmark.TicketAnswered{Ticket: "t1", Verdict: floodmark.Restrict})
 	for name, c := range map[string]struct{ got, want bool }{
-		"the granted call is denied":   {b.Denied(one.Tool, one.ArgsDigest), true},
-		"the waiting call is denied":   {b.Denied(two.Tool, two.ArgsDigest), true},
-		"another question's is denied": {b.Denied(other.Tool, other.ArgsDigest), false},
+		"the granted call is denied":   {b.Denied(one.Tool, one.ArgsDigest, false), true},
+		"the waiting call is denied":   {b.Denied(two.Tool, two.ArgsDigest, false), true},
+		"another question's is denied": {b.Denied(other.Tool, other.ArgsDigest, false), false},
 		"the granted call is covered":  {covers(b, one), false},
 		"another question's is":        {covers(b, other), true},
 	} {

@@ -245,7 +245,7 @@ func (st *step) conclude(j *judged) {
 		d.Verdict, j.ruling.BlockTurn = floodmark.Restrict, true
 		d.Reasons = append([]floodmark.Reason{*over}, d.Reasons...)
 	}
-	if d.Verdict < floodmark.Allow && st.s.Book.Denied(j.action.Tool, j.action.ArgsDigest) {
+	if st.s.Book.Denied(j.action.Tool, j.action.ArgsDigest, d.Verdict == floodmark.Allow && d.Reach == floodmark.Boxed) {
 		d.Verdict = floodmark.Restrict
 		d.Reasons = append([]floodmark.Reason{{Code: floodmark.Denied, Text: "the owner refused this call"}}, d.Reasons...)
 	}

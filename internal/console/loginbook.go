@@ -6,6 +6,9 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/approval"
 )
 
 // The limits of pages that people of an identity provider have open.
@@ -32,7 +35,7 @@ func (b *book) spend(code string) error {
 	defer b.mu.Unlock()
 	b.tidy()
 	for i, was := range b.spent { // the time it takes tells of hashes, and nothing of a code
-		if was.code == hash {
+		if approval.SameDigest(floodmark.Digest(was.code), floodmark.Digest(hash)) {
 			b.spent[i].twice = true
 			b.drop(func(t *token) bool { return t.text == was.gave })
 			return errCodeTwice
@@ -51,7 +54,7 @@ func (b *book) enter(code string, s seat, ends time.Time) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.tidy()
-	at := slices.IndexFunc(b.spent, func(was spent) bool { return was.code == hash })
+	at := slices.IndexFunc(b.spent, func(was spent) bool { return approval.SameDigest(floodmark.Digest(was.code), floodmark.Digest(hash)) })
 	if at < 0 || b.spent[at].twice {
 		return "", errCodeTwice
 	}
