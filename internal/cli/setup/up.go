@@ -233,7 +233,7 @@ func upText(c *cli.Console, f protectFlags, report upReport, good []string) {
 	}
 	fmt.Fprintln(c.Stdout, st.Green(cli.Plain(fmt.Sprintf("%s protected%s: %s.", cli.Count(len(good), "agent is", "agents are"), proved, strings.Join(good, ", ")))))
 	c.Say("Restart agents that run already. «floodmark down%s» takes all of this back", f.Flags())
-	c.Say("Next: «floodmark watch%s» shows what they do and takes your answers", f.Flags())
+	c.Say("Next: «floodmark watch%s» shows what they do and takes your answers; «floodmark open%s» does so in your browser", f.Flags(), f.Flags())
 }
 
 // giveBack unprotects agents, and returns a sentence with the result.
