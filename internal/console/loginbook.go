@@ -28,8 +28,9 @@ var (
 )
 
 // spend takes a code of the provider, before it is exchanged. Whoever brings a code a second time
-// shows that it is in two hands, so the page that was first is logged out, or never logged in.
-func (b *book) spend(code string) error {
+// shows that it is in two hands, so the page that was first is logged out, or never logged in. opened reports, once, that
+// the code had opened a page: anybody can bring an invented one twice.
+func (b *book) spend(code string) (opened bool, err error) {
 	hash := secret(sha256.Sum256([]byte(code)))
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -38,14 +39,14 @@ func (b *book) spend(code string) error {
 		if approval.SameDigest(floodmark.Digest(was.code), floodmark.Digest(hash)) {
 			b.spent[i].twice = true
 			b.drop(func(t *token) bool { return t.text == was.gave })
-			return errCodeTwice
+			return was.gave != secret{} && !was.twice, errCodeTwice
 		}
 	}
 	if len(b.spent) >= maxSpent {
 		b.spent = slices.Delete(b.spent, 0, len(b.spent)-maxSpent+1)
 	}
 	b.spent = append(b.spent, spent{code: hash, ends: b.now().Add(spentTime)})
-	return nil
+	return false, nil
 }
 
 // enter returns the token of a page whose code was exchanged. It ends at ends.

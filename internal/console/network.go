@@ -165,18 +165,23 @@ func (n *Network) serveLogin(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusTooManyRequests, refusal{"too many logins were tried: wait a minute, then try again"})
 		return
 	}
-	select {
-	case n.logging <- struct{}{}:
-		defer func() { <-n.logging }()
-	default:
-		answer(w, http.StatusTooManyRequests, refusal{"too many people log in at this moment: try again"})
-		return
-	}
 	if r.URL.Path == beginPath {
 		n.begin(w, r)
 		return
 	}
 	n.login(w, r)
+}
+
+// enter counts a login among those at once, until leave is called. If there are too many, it answers
+// so and returns false. A request is read before: one that comes slowly keeps nobody out.
+func (n *Network) enter(w http.ResponseWriter) (leave func(), entered bool) {
+	select {
+	case n.logging <- struct{}{}:
+		return func() { <-n.logging }, true
+	default:
+		answer(w, http.StatusTooManyRequests, refusal{"too many people log in at this moment: try again"})
+		return nil, false
+	}
 }
 
 // begin says where the browser goes to log in.
@@ -185,9 +190,14 @@ func (n *Network) begin(w http.ResponseWriter, r *http.Request) {
 	if !readJSON(w, r, maxLoginBytes, `{"state": "…", "nonce": "…", "challenge": "…"}`, &said) {
 		return
 	}
+	leave, entered := n.enter(w)
+	if !entered {
+		return
+	}
+	defer leave()
 	where, err := n.Login.Where(r.Context(), said)
 	if err != nil {
-		n.refuse(r.Context(), w, "the page sent something that no login begins with: load it again", err)
+		n.refuse(w, "the page sent something that no login begins with: load it again", err)
 		return
 	}
 	answer(w, http.StatusOK, struct {
@@ -201,13 +211,21 @@ func (n *Network) login(w http.ResponseWriter, r *http.Request) {
 	if !readJSON(w, r, maxReturnBytes, `{"code": "…", "verifier": "…", "nonce": "…"}`, &said) {
 		return
 	}
-	if err := n.book.spend(said.Code); err != nil {
-		n.refuse(r.Context(), w, "", err)
+	leave, entered := n.enter(w)
+	if !entered {
+		return
+	}
+	defer leave()
+	if opened, err := n.book.spend(said.Code); err != nil {
+		if opened {
+			n.twice(r.Context())
+		}
+		n.refuse(w, "", err)
 		return
 	}
 	who, err := n.Login.LogIn(r.Context(), said)
 	if err != nil {
-		n.refuse(r.Context(), w, who.Why, err)
+		n.refuse(w, who.Why, err)
 		return
 	}
 	s := seat{who: httpapi.Identity{
@@ -217,23 +235,30 @@ func (n *Network) login(w http.ResponseWriter, r *http.Request) {
 		s.why = "your role sees, and neither answers nor changes anything"
 	}
 	if !s.who.May.Has(httpapi.MayView) || who.Ends.IsZero() {
-		n.refuse(r.Context(), w, "none of your groups has a role here", httpapi.ErrNoToken)
+		n.refuse(w, "none of your groups has a role here", httpapi.ErrNoToken)
 		return
 	}
 	text, err := n.book.enter(said.Code, s, who.Ends)
 	if err != nil {
-		n.refuse(r.Context(), w, "", err)
+		if errors.Is(err, errCodeTwice) {
+			n.twice(r.Context())
+		}
+		n.refuse(w, "", err)
 		return
 	}
 	n.Log.Info("a person logged in to the console", "tenant", s.who.Tenant, "name", s.who.Name, "may", s.who.May.String(), "ends", who.Ends)
 	answer(w, http.StatusOK, admission{Token: text, Name: s.who.Name, May: s.who.May, OnlyShows: s.why})
 }
 
+// twice records that a code which the provider gave was brought twice. An invented code is none.
+func (n *Network) twice(ctx context.Context) {
+	n.Incident(ctx, "console-login-twice", "a login to the console was used twice; the page that it opened first was logged out")
+}
+
 // refuse says why there is no token. why is for the person if err is [httpapi.ErrNoToken].
-func (n *Network) refuse(ctx context.Context, w http.ResponseWriter, why string, err error) {
+func (n *Network) refuse(w http.ResponseWriter, why string, err error) {
 	switch {
 	case errors.Is(err, errCodeTwice):
-		n.Incident(ctx, "console-login-twice", "a login to the console was used twice; the page that it opened first was logged out")
 		answer(w, http.StatusUnauthorized, refusal{err.Error()})
 	case errors.Is(err, errFull):
 		answer(w, http.StatusServiceUnavailable, refusal{err.Error()})

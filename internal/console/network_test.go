@@ -261,7 +261,7 @@ func TestPagesOfAPerson(t *testing.T) {
 	s := newSquare(t)
 	enter := func(code string) (string, error) {
 		s.now = s.now.Add(time.Millisecond)
-		if err := s.book.spend(code); err != nil {
+		if _, err := s.book.spend(code); err != nil {
 			t.Fatal(err)
 		}
 		name, _, _ := strings.Cut(code, "-")
@@ -308,20 +308,20 @@ func TestPagesOfAPerson(t *testing.T) {
 func TestCodesThatWereSpent(t *testing.T) {
 	s := newSquare(t)
 	for i := range maxSpent {
-		if err := s.book.spend(fmt.Sprintf("spent-%d", i)); err != nil {
+		if _, err := s.book.spend(fmt.Sprintf("spent-%d", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if len(s.book.spent) != maxSpent {
 		t.Errorf("%d codes are known", len(s.book.spent))
 	}
-	if err := s.book.spend("one more"); err != nil || len(s.book.spent) != maxSpent {
+	if _, err := s.book.spend("one more"); err != nil || len(s.book.spent) != maxSpent {
 		t.Errorf("%v, %d codes are known", err, len(s.book.spent))
 	}
 	if _, err := s.book.enter("spent-7", seat{}, s.now.Add(time.Hour)); err != nil {
 		t.Error(err)
 	}
-	if err := s.book.spend("spent-8"); !errors.Is(err, errCodeTwice) {
+	if _, err := s.book.spend("spent-8"); !errors.Is(err, errCodeTwice) {
 		t.Errorf("%v", err)
 	}
 	if _, err := s.book.enter("spent-8", seat{}, s.now); !errors.Is(err, errCodeTwice) {
