@@ -3,8 +3,11 @@ package console
 import (
 	"context"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/floodmark/floodmark/internal/service/httpapi"
 )
@@ -76,4 +79,55 @@ func (r racing) LogIn(ctx context.Context, back Returned) (httpapi.Identity, err
 		r.enter(r.code)
 	}
 	return r.square.LogIn(ctx, back)
+}
+
+// TestOnePersonKeepsNobodyOut: the connections of one person beyond their limit make way, and those of
+// others stay.
+func TestOnePersonKeepsNobodyOut(t *testing.T) {
+	r := &room{most: maxKnown + 2}
+	enter := func(person string) *guest {
+		ours, theirs := net.Pipe()
+		t.Cleanup(func() { _, _ = ours.Close(), theirs.Close() })
+		g := &guest{Conn: ours, in: r}
+		if out := r.enter(g); out != nil {
+			t.Fatalf("%s: there is no room", person)
+		}
+		known(context.WithValue(t.Context(), guestKey{}, net.Conn(g)), httpapi.Identity{Tenant: "acme", Name: person})
+		return g
+	}
+	ben := enter("ben")
+	var last *guest
+	for range maxKnown + 1 {
+		last = enter("eve")
+	}
+	if late := (&guest{in: r}); r.enter(late) != last || !ben.known.Load() {
+		t.Error("the room is full of one person")
+	}
+}
+
+// A deadlines writer records until when its answer has to be read.
+type deadlines struct {
+	*httptest.ResponseRecorder
+
+	until []time.Time
+}
+
+func (w *deadlines) SetWriteDeadline(t time.Time) error {
+	w.until = append(w.until, t)
+	return nil
+}
+
+// TestUnreadAnswersEnd: what a stranger leaves unread ends, and a stream of a page does not.
+func TestUnreadAnswersEnd(t *testing.T) {
+	s := newSquare(t)
+	if s.Server().HTTP2.MaxConcurrentStreams != maxAnswersAtOnce {
+		t.Error("one connection has many answers unread")
+	}
+	for path, ends := range map[string]bool{"/": true, loginPath: true, logoutPath: true, "/floodmark.v1.OwnerService/Watch": false} {
+		w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
+		s.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, squareOrigin+path, http.NoBody))
+		if len(w.until) != 1 || w.until[0].IsZero() == ends {
+			t.Errorf("%s: %v", path, w.until)
+		}
+	}
 }

@@ -56,6 +56,9 @@ const (
 	maxNetworkConnections = 1024
 	maxLoginsAtOnce       = 16
 	maxReturnBytes        = 8 << 10
+	// A stranger can leave every answer of a connection unread.
+	maxAnswersAtOnce = 64               // on one connection
+	answerTime       = 30 * time.Second // for all but the services, whose streams last
 )
 
 // A Network is the console for people of an identity provider. It is a door of its own: there is no
@@ -91,6 +94,7 @@ func (n *Network) Server() *http.Server {
 	return &http.Server{
 		Handler: n, Protocols: p,
 		ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: maxAnswersAtOnce},
 		ConnContext: withGuest, ErrorLog: slog.NewLogLogger(n.Log.Handler(), slog.LevelDebug),
 	}
 }
@@ -107,9 +111,14 @@ const (
 // ServeHTTP implements [http.Handler].
 func (n *Network) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	harden(w.Header())
-	// As for a door's; a writer without deadlines is a test's.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
 	api, want := strings.HasPrefix(r.URL.Path, apiPrefix), http.MethodGet
+	// As for a door's; a writer without deadlines is a test's.
+	control, until := http.NewResponseController(w), time.Time{}
+	_ = control.SetReadDeadline(time.Now().Add(bodyTime))
+	if !api {
+		until = time.Now().Add(answerTime)
+	}
+	_ = control.SetWriteDeadline(until) // or that of the request before would hold for a stream
 	if api || r.URL.Path == loginPath || r.URL.Path == beginPath || r.URL.Path == logoutPath {
 		want = http.MethodPost
 	}
@@ -283,7 +292,7 @@ func (n *Network) serveAPI(w http.ResponseWriter, r *http.Request) {
 	}
 	who, gone, err := find(true)
 	if err == nil {
-		known(r.Context())
+		known(r.Context(), who)
 	}
 	still := httpapi.Still{Gone: gone, Find: func() (httpapi.Identity, error) {
 		now, _, err := find(false)
@@ -302,8 +311,8 @@ func withGuest(ctx context.Context, c net.Conn) context.Context {
 }
 
 // known says that a page which is logged in uses this connection, so that it stays open.
-func known(ctx context.Context) {
+func known(ctx context.Context, who httpapi.Identity) {
 	if g, ok := ctx.Value(guestKey{}).(*guest); ok {
-		g.known.Store(true)
+		g.know(who.Tenant + "/" + who.Name) // with a slash in both, two people share their connections
 	}
 }

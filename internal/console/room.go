@@ -23,6 +23,30 @@ type guest struct {
 	in *room
 	// known says that the owner's browser, or a page that is logged in, is at the other end.
 	known atomic.Bool
+	of    string // the person of that page; guarded by the room
+}
+
+// maxKnown is how many connections one person keeps. A browser has six for all its pages, or one.
+const maxKnown = 32
+
+// know says that a page of a person uses the connection. Those beyond maxKnown make way for others,
+// or one person could keep all others out.
+func (g *guest) know(person string) {
+	if g.known.Load() {
+		return
+	}
+	g.in.mu.Lock()
+	defer g.in.mu.Unlock()
+	n := 0
+	for _, o := range g.in.open {
+		if o.known.Load() && o.of == person {
+			n++
+		}
+	}
+	if n < maxKnown {
+		g.of = person
+		g.known.Store(true)
+	}
 }
 
 // Accept implements [net.Listener].
