@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
+	"strconv"
 	"testing"
 	"time"
 
@@ -129,5 +131,33 @@ func TestUnreadAnswersEnd(t *testing.T) {
 		if len(w.until) != 1 || w.until[0].IsZero() == ends {
 			t.Errorf("%s: %v", path, w.until)
 		}
+	}
+}
+
+// TestStrangersDoNotUseUpLogins: whatever strangers try, at few addresses or many, people log in again
+// from where they did before.
+func TestStrangersDoNotUseUpLogins(t *testing.T) {
+	s := newSquare(t)
+	if _, status := s.enter("anna-1"); status != http.StatusOK {
+		t.Fatal(status)
+	}
+	annas := s.from
+	for i := range 2 * maxTriers {
+		s.from = netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 4711).String()
+		s.tries.allow(s.from)
+	}
+	s.from = "192.0.2.9:4711"
+	if _, status := s.enter("eve-1"); status != http.StatusTooManyRequests {
+		t.Errorf("a stranger: %d", status)
+	}
+	s.from = annas
+	if _, status := s.enter("anna-2"); status != http.StatusOK {
+		t.Errorf("from where anna logged in before: %d", status)
+	}
+	for i := range triesAtOnce {
+		s.enter("nobody-" + strconv.Itoa(i))
+	}
+	if _, status := s.enter("anna-3"); status != http.StatusTooManyRequests {
+		t.Errorf("without end: %d", status)
 	}
 }

@@ -255,6 +255,7 @@ func (n *Network) login(w http.ResponseWriter, r *http.Request) {
 		n.refuse(w, "", err)
 		return
 	}
+	n.tries.greet(r.RemoteAddr)
 	n.Log.Info("a person logged in to the console", "tenant", s.who.Tenant, "name", s.who.Name, "may", s.who.May.String(), "ends", who.Ends)
 	answer(w, http.StatusOK, admission{Token: text, Name: s.who.Name, May: s.who.May, OnlyShows: s.why})
 }

@@ -14,6 +14,7 @@ const (
 	triesPace, triesAtOnce       = rate.Limit(0.5), 20
 	allTriesPace, allTriesAtOnce = rate.Limit(10), 100
 	maxTriers                    = 4096   // addresses that are counted
+	maxWelcome                   = 2048   // addresses of them from which people logged in
 	bitsOf4, bitsOf6             = 32, 64 // of an address that count: one network of IPv6 is one caller
 )
 
@@ -21,18 +22,25 @@ const (
 type tries struct {
 	now func() time.Time
 
-	mu  sync.Mutex // guards the fields below
-	all *rate.Limiter
-	of  map[netip.Prefix]*rate.Limiter
+	mu      sync.Mutex // guards the fields below
+	all     *rate.Limiter
+	of      map[netip.Prefix]*trier
+	welcome int // how many of them are
+}
+
+// A trier is an address that tries to log in. It is welcome once a person has logged in from it: what
+// strangers try at other addresses does not keep it out.
+type trier struct {
+	pace    *rate.Limiter
+	welcome bool
 }
 
 func newTries(now func() time.Time) *tries {
-	return &tries{now: now, all: rate.NewLimiter(allTriesPace, allTriesAtOnce), of: map[netip.Prefix]*rate.Limiter{}}
+	return &tries{now: now, all: rate.NewLimiter(allTriesPace, allTriesAtOnce), of: map[netip.Prefix]*trier{}}
 }
 
-// allow reports whether an address may try once more. An address that is not known counts as one.
-func (t *tries) allow(remote string) bool {
-	var from netip.Prefix
+// caller returns the network that counts as one caller. All that cannot be read are one.
+func caller(remote string) (from netip.Prefix) {
 	if at, err := netip.ParseAddrPort(remote); err == nil {
 		bits := bitsOf6
 		if at.Addr().Unmap().Is4() {
@@ -40,7 +48,22 @@ func (t *tries) allow(remote string) bool {
 		}
 		from, _ = at.Addr().Unmap().WithZone("").Prefix(bits) // bits fit the address
 	}
-	now := t.now()
+	return from
+}
+
+// greet makes an address welcome, from which a person has logged in.
+func (t *tries) greet(remote string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if one := t.of[caller(remote)]; one != nil && !one.welcome && t.welcome < maxWelcome {
+		one.welcome = true
+		t.welcome++
+	}
+}
+
+// allow reports whether an address may try once more.
+func (t *tries) allow(remote string) bool {
+	from, now := caller(remote), t.now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	one := t.of[from]
@@ -49,19 +72,19 @@ func (t *tries) allow(remote string) bool {
 		if len(t.of) >= maxTriers {
 			return false
 		}
-		one = rate.NewLimiter(triesPace, triesAtOnce)
+		one = &trier{pace: rate.NewLimiter(triesPace, triesAtOnce)}
 		t.of[from] = one
 	}
-	return one.AllowN(now, 1) && t.all.AllowN(now, 1)
+	return one.pace.AllowN(now, 1) && (one.welcome || t.all.AllowN(now, 1))
 }
 
-// tidy forgets the addresses that did not try for long, if there are many.
+// tidy forgets the addresses that did not try for long and are not welcome, if there are many.
 func (t *tries) tidy(now time.Time) {
 	if len(t.of) < maxTriers {
 		return
 	}
 	for from, one := range t.of {
-		if one.TokensAt(now) >= triesAtOnce {
+		if !one.welcome && one.pace.TokensAt(now) >= triesAtOnce {
 			delete(t.of, from)
 		}
 	}
