@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/coreos/go-oidc/v3/oidc"
+
+	"github.com/floodmark/floodmark"
 )
 
 // claims are the claims of a token, without duplicates.
@@ -51,6 +53,10 @@ func (p *Provider) person(t *oidc.IDToken) (Person, error) {
 		if who.Tenant, err = all.text(p.opts.TenantClaim); err != nil {
 			return Person{}, err
 		}
+	}
+	// People and the journal tell names apart by what can be seen of them.
+	if floodmark.Visible(who.Name) != who.Name || floodmark.Visible(who.Tenant) != who.Tenant {
+		return Person{}, fmt.Errorf("%w: its name or tenant has characters that cannot be seen", ErrNobody)
 	}
 	if who.Groups, err = all.list(p.opts.GroupsClaim); err != nil {
 		return Person{}, err
