@@ -118,6 +118,8 @@ console: {url: "${home}", listen: {address: "${new URL(home).host.replace('local
     assert.deepEqual(answers, [true, true]);
 
     const approver = await tab();
+    const brought = [];
+    approver.on('request', (r) => r.url().endsWith('/Status') && r.resourceType() === 'fetch' && brought.push(r.headers().authorization));
     await login(approver, 'oncall');
     await approver.getByText('as oidc:anna').waitFor();
     assert.equal(approver.url(), `${home}/#/session`); // the page that was looked at, and no code
@@ -132,11 +134,24 @@ console: {url: "${home}", listen: {address: "${new URL(home).host.replace('local
     assert.match(stdout, /"verdict":"allow","by":"oidc:anna","channel":"console"/);
     await viewer.getByText('as oidc:anna').waitFor();
 
-    const token = await approver.evaluate(() => sessionStorage.getItem('floodmark-token'));
-    await approver.getByRole('button', { name: 'Log out' }).click();
+    // What the browser can write to its disk holds no token, and both ways out end it at the daemon.
+    const status = (of) => approver.evaluate(async (of) => (await fetch('/floodmark.v1.OwnerService/Status', { method: 'POST', headers: { 'Content-Type': 'application/json', Authorization: of }, body: '{}' })).status, of);
+    assert.equal(await approver.evaluate(() => JSON.stringify([sessionStorage, localStorage, history.state]).includes('fm_console_')), false);
+    let token = brought.at(-1);
+    assert.equal(await status(token), 200);
+    const left = () => approver.waitForRequest((r) => r.url() === `${home}/logout`).then((r) => r.response()).catch(() => undefined);
+    await Promise.all([left(), approver.getByRole('button', { name: 'Log out' }).click()]);
     await approver.getByRole('button', { name: 'Log in' }).waitFor();
-    const status = await approver.evaluate(async (token) => (await fetch('/floodmark.v1.OwnerService/Status', { method: 'POST', headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` }, body: '{}' })).status, token);
-    assert.equal(status, 401);
+    assert.equal(await status(token), 401);
+    await login(approver, 'oncall');
+    await approver.getByText('as oidc:anna').waitFor();
+    assert.notEqual(brought.at(-1), token);
+    token = brought.at(-1);
+    await approver.reload();
+    await approver.getByRole('button', { name: 'Log in' }).waitFor();
+    let ended = false; // the page that went says so beside the one that comes
+    for (let n = 0; !ended && n < 200; n++) ended = (await status(token)) === 401;
+    assert.ok(ended);
     assert.deepEqual(await approver.context().cookies(), []);
     assert.deepEqual(wrong, []);
   } finally {

@@ -1,7 +1,7 @@
 import { mount } from 'svelte';
 import App from './App.svelte';
 import './app.css';
-import { hasToken, login, openCode, type Brought } from './lib/api';
+import { hasToken, login, logout, openCode, type Brought } from './lib/api';
 import { live } from './lib/live.svelte';
 import { network, returned } from './lib/login';
 import { start } from './lib/route.svelte';
@@ -30,6 +30,8 @@ async function main(): Promise<void> {
     wrong = e;
   }
   start();
+  // A token that no page holds any more ends at the daemon, too.
+  if (network) addEventListener('pagehide', () => void (hasToken() && logout().catch(() => undefined)));
   const target = document.getElementById('app') as HTMLElement;
   target.replaceChildren(); // what stood there until the code was read
   mount(App, { target });

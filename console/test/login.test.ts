@@ -83,3 +83,25 @@ test('who logs in again loses the token of before', async () => {
   await left();
   expect(store.has('floodmark-token')).toBe(false);
 });
+
+test('over the network the token is in no storage that a browser writes to its disk', async () => {
+  const sent: (string | null)[] = [];
+  const answers = (token: string): void =>
+    void vi.stubGlobal('fetch', (_: string, r: RequestInit) => {
+      sent.push(new Headers(r.headers).get('Authorization'));
+      return Promise.resolve(Response.json({ token, onlyShows: '' }));
+    });
+  for (const protocol of ['https:', 'http:']) {
+    vi.resetModules();
+    vi.stubGlobal('location', { protocol });
+    const api = await import('../src/lib/api');
+    answers(`fm_console_${protocol}`);
+    await api.login({ code: 'C' });
+    expect(api.hasToken()).toBe(true);
+    expect(store.has('floodmark-token'), protocol).toBe(protocol === 'http:');
+    await api.status();
+    await api.logout();
+    expect(api.hasToken()).toBe(false);
+    expect(sent.splice(0)).toEqual([null, `Bearer fm_console_${protocol}`, `Bearer fm_console_${protocol}`]);
+  }
+});

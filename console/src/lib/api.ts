@@ -1,6 +1,6 @@
 // The daemon, as the pages call it: the Connect protocol with JSON, over fetch. There is no
-// cookie. The token that the one-time link was exchanged for goes with every call, and lives in
-// this tab alone.
+// cookie. The token that the one-time link or the login was exchanged for goes with every call, and
+// lives in this tab alone.
 
 import type * as t from './types';
 
@@ -20,19 +20,30 @@ export class ApiError extends Error {
   }
 }
 
+/** network says that this page came over the network, not by a link of this machine, which has no TLS. */
+export const network = globalThis.location?.protocol === 'https:';
+
 const kept = 'floodmark-token';
 const keptShows = 'floodmark-only-shows';
 
+/** held has the token of a page of the network. Browsers write their sessionStorage to the disk, where
+ * an agent can read it, and over the network nothing tells which program brings a token. */
+const held = new Map<string, string>();
+const get = (name: string): string | null => (network ? (held.get(name) ?? null) : sessionStorage.getItem(name));
+const put = (name: string, text: string): void => void (network ? held.set(name, text) : sessionStorage.setItem(name, text));
+
 /** onlyShows is why this tab can answer and change nothing; empty if it can. */
-export const onlyShows = (): string => sessionStorage.getItem(keptShows) ?? '';
+export const onlyShows = (): string => get(keptShows) ?? '';
 
 /** hasToken says whether this tab was logged in. */
-export const hasToken = (): boolean => sessionStorage.getItem(kept) !== null;
+export const hasToken = (): boolean => get(kept) !== null;
 
 /** forgetToken ends what this tab may do. */
 export const forgetToken = (): void => {
-  sessionStorage.removeItem(kept);
-  sessionStorage.removeItem(keptShows);
+  for (const name of [kept, keptShows]) {
+    held.delete(name);
+    sessionStorage.removeItem(name);
+  }
 };
 
 /** openCode takes the one-time code out of an address: `#open=CODE`. */
@@ -48,8 +59,8 @@ export async function login(brought: Brought): Promise<void> {
   const answer = await send('/login', 'application/json', JSON.stringify(brought));
   const { token, onlyShows } = (await answer.json()) as { token?: unknown; onlyShows?: unknown };
   if (typeof token !== 'string' || token === '') throw new ApiError('internal', 'The daemon sent no token.');
-  sessionStorage.setItem(kept, token);
-  sessionStorage.setItem(keptShows, typeof onlyShows === 'string' ? onlyShows : '');
+  put(kept, token);
+  put(keptShows, typeof onlyShows === 'string' ? onlyShows : '');
 }
 
 /** begin asks where this browser logs in. */
@@ -71,11 +82,11 @@ export async function logout(): Promise<void> {
 
 async function send(path: string, type: string, body: BodyInit, signal?: AbortSignal): Promise<Response> {
   const headers: Record<string, string> = { 'Content-Type': type, 'Connect-Protocol-Version': '1' };
-  const token = path.startsWith('/login') ? null : sessionStorage.getItem(kept);
+  const token = path.startsWith('/login') ? null : get(kept);
   if (token !== null) headers['Authorization'] = `Bearer ${token}`;
   let answer: Response;
   try {
-    answer = await fetch(path, { method: 'POST', headers, body, signal: signal ?? null, credentials: 'omit', cache: 'no-store', redirect: 'error' });
+    answer = await fetch(path, { method: 'POST', headers, body, signal: signal ?? null, credentials: 'omit', cache: 'no-store', redirect: 'error', keepalive: path === '/logout' });
   } catch (e) {
     if (signal?.aborted) throw e;
     throw new ApiError('lost', 'The daemon does not answer.');

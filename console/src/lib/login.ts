@@ -4,8 +4,7 @@
 
 import * as api from './api';
 
-/** network says that this page came over the network, not by a link of this machine, which has no TLS. */
-export const network = globalThis.location?.protocol === 'https:';
+export const network = api.network;
 
 const kept = 'floodmark-login';
 
