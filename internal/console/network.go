@@ -61,6 +61,10 @@ const (
 	answerTime       = 30 * time.Second // for all but the services, whose streams last
 )
 
+// pageMay is what a page of the network may do at most: what the pages show. Rules are published, and
+// sessions erased and taken out, with a token that is in no browser.
+const pageMay = httpapi.MayView | httpapi.MayApprove
+
 // A Network is the console for people of an identity provider. It is a door of its own: there is no
 // link, and it takes no token but those it gave. Unlike the console of this machine it cannot know
 // which program asks, so its pages may not do what takes a person at this machine.
@@ -238,7 +242,7 @@ func (n *Network) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s := seat{who: httpapi.Identity{
-		Tenant: who.Tenant, Name: httpapi.ByProvider + ":" + who.Name, Channel: httpapi.ByConsole, May: who.May & httpapi.OwnerMay, Groups: who.Groups, Ends: who.Ends,
+		Tenant: who.Tenant, Name: httpapi.ByProvider + ":" + who.Name, Channel: httpapi.ByConsole, May: who.May & pageMay, Groups: who.Groups, Ends: who.Ends,
 	}}
 	if s.who.May == httpapi.MayView {
 		s.why = "your role sees, and neither answers nor changes anything"

@@ -113,7 +113,7 @@ func TestAPageOfTheNetwork(t *testing.T) {
 		t.Fatalf("%d, %+v", status, s.served)
 	}
 	who := s.served[0]
-	if who.Name != "oidc:anna" || who.Tenant != "acme" || who.Channel != httpapi.ByConsole || who.Here || who.May != httpapi.OwnerMay || httpapi.Present(t.Context(), who) || httpapi.Present(httpapi.AtTerminal(t.Context()), who) {
+	if who.Name != "oidc:anna" || who.Tenant != "acme" || who.Channel != httpapi.ByConsole || who.Here || who.May != pageMay || httpapi.Present(t.Context(), who) || httpapi.Present(httpapi.AtTerminal(t.Context()), who) {
 		t.Errorf("%+v", who)
 	}
 	other, _ := s.enter("ben")
