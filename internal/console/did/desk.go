@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -37,6 +38,8 @@ type Desk struct {
 	opts Options
 	// folding has room for one caller, because each takes a processor and the memory of a session.
 	folding chan struct{}
+	mu      sync.Mutex               // guards tenants
+	tenants map[string]chan struct{} // has room for one caller of each that waits for folding, or has it
 	quiets  quiets
 	// searching has room for a few, for the same reason.
 	searching chan struct{}
@@ -64,7 +67,31 @@ var _ httpapi.DidPage = (*Desk)(nil)
 
 // New returns a Desk. It does nothing until it is asked.
 func New(o Options) *Desk {
-	return &Desk{opts: o, folding: make(chan struct{}, 1), searching: make(chan struct{}, searches)}
+	return &Desk{opts: o, folding: make(chan struct{}, 1), searching: make(chan struct{}, searches), tenants: map[string]chan struct{}{}}
+}
+
+// turn waits until a caller of a tenant may have an answer, which ends with end. Tenants take turns, so
+// that the callers of one do not keep out those of others.
+func (d *Desk) turn(ctx context.Context, tenant string) (end func(), err error) {
+	d.mu.Lock()
+	own := d.tenants[tenant]
+	if own == nil {
+		own = make(chan struct{}, 1)
+		d.tenants[tenant] = own
+	}
+	d.mu.Unlock()
+	select {
+	case own <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	select {
+	case d.folding <- struct{}{}:
+		return func() { <-d.folding; <-own }, nil
+	case <-ctx.Done():
+		<-own
+		return nil, ctx.Err()
+	}
 }
 
 // Did implements [httpapi.DidPage].
@@ -81,12 +108,11 @@ func (d *Desk) Did(ctx context.Context, who httpapi.Identity, r *wire.DidRequest
 	if err != nil {
 		return nil, err
 	}
-	select {
-	case d.folding <- struct{}{}:
-		defer func() { <-d.folding }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	end, err := d.turn(ctx, who.Tenant)
+	if err != nil {
+		return nil, err
 	}
+	defer end()
 	f := newFold(now, days)
 	if err := d.read(ctx, who.Tenant, of, f); err != nil {
 		return nil, err
