@@ -127,6 +127,16 @@ func (p *Policy) Tools() []*catalog.File {
 	return slices.Clone(p.tools)
 }
 
+// Says returns the word of the table for an effect at a trust. Rules, overrides and the sections of
+// agents are left out.
+func (p *Policy) Says(e floodmark.Effect, t floodmark.Trust) string {
+	v := p.view("")
+	if v == nil || int(e) >= effects || int(t) >= trusts || v.table[e][t] == nil {
+		return floodmark.Restrict.String()
+	}
+	return v.table[e][t].says.String()
+}
+
 // view returns the policy for an agent, or nil if nothing was loaded.
 func (p *Policy) view(agent string) *view {
 	if p == nil {

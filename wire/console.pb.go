@@ -288,7 +288,9 @@ type RulesResponse struct {
 	// The profile that the rules in force build on.
 	Profile string `protobuf:"bytes,5,opt,name=profile,proto3" json:"profile,omitempty"`
 	// The digest of the rules in force.
-	InForce       string `protobuf:"bytes,6,opt,name=in_force,json=inForce,proto3" json:"in_force,omitempty"`
+	InForce string `protobuf:"bytes,6,opt,name=in_force,json=inForce,proto3" json:"in_force,omitempty"`
+	// The table of the profile that the rules in force build on, by itself.
+	Table         []*RulesRow `protobuf:"bytes,7,rep,name=table,proto3" json:"table,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -365,6 +367,123 @@ func (x *RulesResponse) GetInForce() string {
 	return ""
 }
 
+func (x *RulesResponse) GetTable() []*RulesRow {
+	if x != nil {
+		return x.Table
+	}
+	return nil
+}
+
+// One row of the table of a policy.
+type RulesRow struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The effect of a call.
+	Effect string `protobuf:"bytes,1,opt,name=effect,proto3" json:"effect,omitempty"`
+	// What is answered at each trust, the most trusted first.
+	Cells         []*RulesCell `protobuf:"bytes,2,rep,name=cells,proto3" json:"cells,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RulesRow) Reset() {
+	*x = RulesRow{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RulesRow) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RulesRow) ProtoMessage() {}
+
+func (x *RulesRow) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RulesRow.ProtoReflect.Descriptor instead.
+func (*RulesRow) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *RulesRow) GetEffect() string {
+	if x != nil {
+		return x.Effect
+	}
+	return ""
+}
+
+func (x *RulesRow) GetCells() []*RulesCell {
+	if x != nil {
+		return x.Cells
+	}
+	return nil
+}
+
+// One cell of the table of a policy.
+type RulesCell struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The trust of what the session has read.
+	Trust string `protobuf:"bytes,1,opt,name=trust,proto3" json:"trust,omitempty"`
+	// The word of the policy.
+	Verdict       string `protobuf:"bytes,2,opt,name=verdict,proto3" json:"verdict,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RulesCell) Reset() {
+	*x = RulesCell{}
+	mi := &file_floodmark_v1_console_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RulesCell) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RulesCell) ProtoMessage() {}
+
+func (x *RulesCell) ProtoReflect() protoreflect.Message {
+	mi := &file_floodmark_v1_console_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RulesCell.ProtoReflect.Descriptor instead.
+func (*RulesCell) Descriptor() ([]byte, []int) {
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *RulesCell) GetTrust() string {
+	if x != nil {
+		return x.Trust
+	}
+	return ""
+}
+
+func (x *RulesCell) GetVerdict() string {
+	if x != nil {
+		return x.Verdict
+	}
+	return ""
+}
+
 // One policy file.
 type RulesFile struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -386,7 +505,7 @@ type RulesFile struct {
 
 func (x *RulesFile) Reset() {
 	*x = RulesFile{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[6]
+	mi := &file_floodmark_v1_console_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -398,7 +517,7 @@ func (x *RulesFile) String() string {
 func (*RulesFile) ProtoMessage() {}
 
 func (x *RulesFile) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[6]
+	mi := &file_floodmark_v1_console_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -411,7 +530,7 @@ func (x *RulesFile) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RulesFile.ProtoReflect.Descriptor instead.
 func (*RulesFile) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{6}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *RulesFile) GetPath() string {
@@ -468,14 +587,16 @@ type RulesVersion struct {
 	// The digest of its text.
 	Digest string `protobuf:"bytes,4,opt,name=digest,proto3" json:"digest,omitempty"`
 	// The number of its bytes.
-	Bytes         int64 `protobuf:"varint,5,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	Bytes int64 `protobuf:"varint,5,opt,name=bytes,proto3" json:"bytes,omitempty"`
+	// True if there was no file. Rolling back to it removes the file.
+	Missing       bool `protobuf:"varint,6,opt,name=missing,proto3" json:"missing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RulesVersion) Reset() {
 	*x = RulesVersion{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[7]
+	mi := &file_floodmark_v1_console_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -487,7 +608,7 @@ func (x *RulesVersion) String() string {
 func (*RulesVersion) ProtoMessage() {}
 
 func (x *RulesVersion) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[7]
+	mi := &file_floodmark_v1_console_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -500,7 +621,7 @@ func (x *RulesVersion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RulesVersion.ProtoReflect.Descriptor instead.
 func (*RulesVersion) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{7}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *RulesVersion) GetId() string {
@@ -538,6 +659,13 @@ func (x *RulesVersion) GetBytes() int64 {
 	return 0
 }
 
+func (x *RulesVersion) GetMissing() bool {
+	if x != nil {
+		return x.Missing
+	}
+	return false
+}
+
 // Asks what is wrong in a text.
 type CheckRulesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -549,7 +677,7 @@ type CheckRulesRequest struct {
 
 func (x *CheckRulesRequest) Reset() {
 	*x = CheckRulesRequest{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[8]
+	mi := &file_floodmark_v1_console_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -561,7 +689,7 @@ func (x *CheckRulesRequest) String() string {
 func (*CheckRulesRequest) ProtoMessage() {}
 
 func (x *CheckRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[8]
+	mi := &file_floodmark_v1_console_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -574,7 +702,7 @@ func (x *CheckRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckRulesRequest.ProtoReflect.Descriptor instead.
 func (*CheckRulesRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{8}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CheckRulesRequest) GetText() string {
@@ -597,7 +725,7 @@ type CheckRulesResponse struct {
 
 func (x *CheckRulesResponse) Reset() {
 	*x = CheckRulesResponse{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[9]
+	mi := &file_floodmark_v1_console_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -609,7 +737,7 @@ func (x *CheckRulesResponse) String() string {
 func (*CheckRulesResponse) ProtoMessage() {}
 
 func (x *CheckRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[9]
+	mi := &file_floodmark_v1_console_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -622,7 +750,7 @@ func (x *CheckRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckRulesResponse.ProtoReflect.Descriptor instead.
 func (*CheckRulesResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{9}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CheckRulesResponse) GetProblems() []*Problem {
@@ -654,7 +782,7 @@ type TryRulesRequest struct {
 
 func (x *TryRulesRequest) Reset() {
 	*x = TryRulesRequest{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[10]
+	mi := &file_floodmark_v1_console_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -666,7 +794,7 @@ func (x *TryRulesRequest) String() string {
 func (*TryRulesRequest) ProtoMessage() {}
 
 func (x *TryRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[10]
+	mi := &file_floodmark_v1_console_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -679,7 +807,7 @@ func (x *TryRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryRulesRequest.ProtoReflect.Descriptor instead.
 func (*TryRulesRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{10}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *TryRulesRequest) GetText() string {
@@ -718,7 +846,7 @@ type TryRulesResponse struct {
 
 func (x *TryRulesResponse) Reset() {
 	*x = TryRulesResponse{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[11]
+	mi := &file_floodmark_v1_console_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -730,7 +858,7 @@ func (x *TryRulesResponse) String() string {
 func (*TryRulesResponse) ProtoMessage() {}
 
 func (x *TryRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[11]
+	mi := &file_floodmark_v1_console_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -743,7 +871,7 @@ func (x *TryRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TryRulesResponse.ProtoReflect.Descriptor instead.
 func (*TryRulesResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{11}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *TryRulesResponse) GetDone() bool {
@@ -810,7 +938,7 @@ type RulesTrial struct {
 
 func (x *RulesTrial) Reset() {
 	*x = RulesTrial{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[12]
+	mi := &file_floodmark_v1_console_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -822,7 +950,7 @@ func (x *RulesTrial) String() string {
 func (*RulesTrial) ProtoMessage() {}
 
 func (x *RulesTrial) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[12]
+	mi := &file_floodmark_v1_console_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -835,7 +963,7 @@ func (x *RulesTrial) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RulesTrial.ProtoReflect.Descriptor instead.
 func (*RulesTrial) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{12}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *RulesTrial) GetSessions() int64 {
@@ -981,7 +1109,7 @@ type RulesDifference struct {
 
 func (x *RulesDifference) Reset() {
 	*x = RulesDifference{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[13]
+	mi := &file_floodmark_v1_console_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -993,7 +1121,7 @@ func (x *RulesDifference) String() string {
 func (*RulesDifference) ProtoMessage() {}
 
 func (x *RulesDifference) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[13]
+	mi := &file_floodmark_v1_console_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1006,7 +1134,7 @@ func (x *RulesDifference) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RulesDifference.ProtoReflect.Descriptor instead.
 func (*RulesDifference) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{13}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *RulesDifference) GetDecision() string {
@@ -1099,7 +1227,7 @@ type SaveRulesRequest struct {
 
 func (x *SaveRulesRequest) Reset() {
 	*x = SaveRulesRequest{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[14]
+	mi := &file_floodmark_v1_console_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1111,7 +1239,7 @@ func (x *SaveRulesRequest) String() string {
 func (*SaveRulesRequest) ProtoMessage() {}
 
 func (x *SaveRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[14]
+	mi := &file_floodmark_v1_console_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1124,7 +1252,7 @@ func (x *SaveRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveRulesRequest.ProtoReflect.Descriptor instead.
 func (*SaveRulesRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{14}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *SaveRulesRequest) GetText() string {
@@ -1158,7 +1286,7 @@ type SaveRulesResponse struct {
 
 func (x *SaveRulesResponse) Reset() {
 	*x = SaveRulesResponse{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[15]
+	mi := &file_floodmark_v1_console_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1170,7 +1298,7 @@ func (x *SaveRulesResponse) String() string {
 func (*SaveRulesResponse) ProtoMessage() {}
 
 func (x *SaveRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[15]
+	mi := &file_floodmark_v1_console_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1183,7 +1311,7 @@ func (x *SaveRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SaveRulesResponse.ProtoReflect.Descriptor instead.
 func (*SaveRulesResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{15}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *SaveRulesResponse) GetRefused() string {
@@ -1227,7 +1355,7 @@ type RollBackRulesRequest struct {
 
 func (x *RollBackRulesRequest) Reset() {
 	*x = RollBackRulesRequest{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[16]
+	mi := &file_floodmark_v1_console_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1239,7 +1367,7 @@ func (x *RollBackRulesRequest) String() string {
 func (*RollBackRulesRequest) ProtoMessage() {}
 
 func (x *RollBackRulesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[16]
+	mi := &file_floodmark_v1_console_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1252,7 +1380,7 @@ func (x *RollBackRulesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollBackRulesRequest.ProtoReflect.Descriptor instead.
 func (*RollBackRulesRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{16}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RollBackRulesRequest) GetVersion() string {
@@ -1286,7 +1414,7 @@ type RollBackRulesResponse struct {
 
 func (x *RollBackRulesResponse) Reset() {
 	*x = RollBackRulesResponse{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[17]
+	mi := &file_floodmark_v1_console_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1298,7 +1426,7 @@ func (x *RollBackRulesResponse) String() string {
 func (*RollBackRulesResponse) ProtoMessage() {}
 
 func (x *RollBackRulesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[17]
+	mi := &file_floodmark_v1_console_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1311,7 +1439,7 @@ func (x *RollBackRulesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollBackRulesResponse.ProtoReflect.Descriptor instead.
 func (*RollBackRulesResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{17}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *RollBackRulesResponse) GetRefused() string {
@@ -1353,7 +1481,7 @@ type StoryOfRequest struct {
 
 func (x *StoryOfRequest) Reset() {
 	*x = StoryOfRequest{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[18]
+	mi := &file_floodmark_v1_console_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1365,7 +1493,7 @@ func (x *StoryOfRequest) String() string {
 func (*StoryOfRequest) ProtoMessage() {}
 
 func (x *StoryOfRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[18]
+	mi := &file_floodmark_v1_console_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1378,7 +1506,7 @@ func (x *StoryOfRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoryOfRequest.ProtoReflect.Descriptor instead.
 func (*StoryOfRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{18}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *StoryOfRequest) GetOf() string {
@@ -1405,7 +1533,7 @@ type StoryOfResponse struct {
 
 func (x *StoryOfResponse) Reset() {
 	*x = StoryOfResponse{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[19]
+	mi := &file_floodmark_v1_console_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1417,7 +1545,7 @@ func (x *StoryOfResponse) String() string {
 func (*StoryOfResponse) ProtoMessage() {}
 
 func (x *StoryOfResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[19]
+	mi := &file_floodmark_v1_console_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1430,7 +1558,7 @@ func (x *StoryOfResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StoryOfResponse.ProtoReflect.Descriptor instead.
 func (*StoryOfResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{19}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *StoryOfResponse) GetName() string {
@@ -1475,7 +1603,7 @@ type DidRequest struct {
 
 func (x *DidRequest) Reset() {
 	*x = DidRequest{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[20]
+	mi := &file_floodmark_v1_console_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1487,7 +1615,7 @@ func (x *DidRequest) String() string {
 func (*DidRequest) ProtoMessage() {}
 
 func (x *DidRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[20]
+	mi := &file_floodmark_v1_console_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1500,7 +1628,7 @@ func (x *DidRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DidRequest.ProtoReflect.Descriptor instead.
 func (*DidRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{20}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *DidRequest) GetDays() int32 {
@@ -1575,7 +1703,7 @@ type DidResponse struct {
 
 func (x *DidResponse) Reset() {
 	*x = DidResponse{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[21]
+	mi := &file_floodmark_v1_console_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1587,7 +1715,7 @@ func (x *DidResponse) String() string {
 func (*DidResponse) ProtoMessage() {}
 
 func (x *DidResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[21]
+	mi := &file_floodmark_v1_console_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1600,7 +1728,7 @@ func (x *DidResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DidResponse.ProtoReflect.Descriptor instead.
 func (*DidResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{21}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *DidResponse) GetSince() *timestamppb.Timestamp {
@@ -1784,7 +1912,7 @@ type DidGroup struct {
 
 func (x *DidGroup) Reset() {
 	*x = DidGroup{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[22]
+	mi := &file_floodmark_v1_console_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1796,7 +1924,7 @@ func (x *DidGroup) String() string {
 func (*DidGroup) ProtoMessage() {}
 
 func (x *DidGroup) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[22]
+	mi := &file_floodmark_v1_console_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1809,7 +1937,7 @@ func (x *DidGroup) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DidGroup.ProtoReflect.Descriptor instead.
 func (*DidGroup) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{22}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *DidGroup) GetName() string {
@@ -1841,7 +1969,7 @@ type DidChannel struct {
 
 func (x *DidChannel) Reset() {
 	*x = DidChannel{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[23]
+	mi := &file_floodmark_v1_console_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1853,7 +1981,7 @@ func (x *DidChannel) String() string {
 func (*DidChannel) ProtoMessage() {}
 
 func (x *DidChannel) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[23]
+	mi := &file_floodmark_v1_console_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1866,7 +1994,7 @@ func (x *DidChannel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DidChannel.ProtoReflect.Descriptor instead.
 func (*DidChannel) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{23}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *DidChannel) GetChannel() string {
@@ -1907,7 +2035,7 @@ type DidDay struct {
 
 func (x *DidDay) Reset() {
 	*x = DidDay{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[24]
+	mi := &file_floodmark_v1_console_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1919,7 +2047,7 @@ func (x *DidDay) String() string {
 func (*DidDay) ProtoMessage() {}
 
 func (x *DidDay) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[24]
+	mi := &file_floodmark_v1_console_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1932,7 +2060,7 @@ func (x *DidDay) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DidDay.ProtoReflect.Descriptor instead.
 func (*DidDay) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{24}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *DidDay) GetDay() string {
@@ -1988,7 +2116,7 @@ type DidCost struct {
 
 func (x *DidCost) Reset() {
 	*x = DidCost{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[25]
+	mi := &file_floodmark_v1_console_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2000,7 +2128,7 @@ func (x *DidCost) String() string {
 func (*DidCost) ProtoMessage() {}
 
 func (x *DidCost) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[25]
+	mi := &file_floodmark_v1_console_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2013,7 +2141,7 @@ func (x *DidCost) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DidCost.ProtoReflect.Descriptor instead.
 func (*DidCost) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{25}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *DidCost) GetName() string {
@@ -2099,7 +2227,7 @@ type DidDeed struct {
 
 func (x *DidDeed) Reset() {
 	*x = DidDeed{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[26]
+	mi := &file_floodmark_v1_console_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2111,7 +2239,7 @@ func (x *DidDeed) String() string {
 func (*DidDeed) ProtoMessage() {}
 
 func (x *DidDeed) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[26]
+	mi := &file_floodmark_v1_console_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2124,7 +2252,7 @@ func (x *DidDeed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DidDeed.ProtoReflect.Descriptor instead.
 func (*DidDeed) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{26}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *DidDeed) GetFate() string {
@@ -2209,7 +2337,7 @@ type DidAgent struct {
 
 func (x *DidAgent) Reset() {
 	*x = DidAgent{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[27]
+	mi := &file_floodmark_v1_console_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2221,7 +2349,7 @@ func (x *DidAgent) String() string {
 func (*DidAgent) ProtoMessage() {}
 
 func (x *DidAgent) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[27]
+	mi := &file_floodmark_v1_console_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2234,7 +2362,7 @@ func (x *DidAgent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DidAgent.ProtoReflect.Descriptor instead.
 func (*DidAgent) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{27}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *DidAgent) GetAgent() string {
@@ -2309,7 +2437,7 @@ type SearchDecisionsRequest struct {
 
 func (x *SearchDecisionsRequest) Reset() {
 	*x = SearchDecisionsRequest{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[28]
+	mi := &file_floodmark_v1_console_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2321,7 +2449,7 @@ func (x *SearchDecisionsRequest) String() string {
 func (*SearchDecisionsRequest) ProtoMessage() {}
 
 func (x *SearchDecisionsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[28]
+	mi := &file_floodmark_v1_console_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2334,7 +2462,7 @@ func (x *SearchDecisionsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchDecisionsRequest.ProtoReflect.Descriptor instead.
 func (*SearchDecisionsRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{28}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *SearchDecisionsRequest) GetWords() string {
@@ -2444,7 +2572,7 @@ type SearchDecisionsResponse struct {
 
 func (x *SearchDecisionsResponse) Reset() {
 	*x = SearchDecisionsResponse{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[29]
+	mi := &file_floodmark_v1_console_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2456,7 +2584,7 @@ func (x *SearchDecisionsResponse) String() string {
 func (*SearchDecisionsResponse) ProtoMessage() {}
 
 func (x *SearchDecisionsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[29]
+	mi := &file_floodmark_v1_console_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2469,7 +2597,7 @@ func (x *SearchDecisionsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SearchDecisionsResponse.ProtoReflect.Descriptor instead.
 func (*SearchDecisionsResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{29}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *SearchDecisionsResponse) GetFound() []*FoundDecision {
@@ -2562,7 +2690,7 @@ type FoundDecision struct {
 
 func (x *FoundDecision) Reset() {
 	*x = FoundDecision{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[30]
+	mi := &file_floodmark_v1_console_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2574,7 +2702,7 @@ func (x *FoundDecision) String() string {
 func (*FoundDecision) ProtoMessage() {}
 
 func (x *FoundDecision) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[30]
+	mi := &file_floodmark_v1_console_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2587,7 +2715,7 @@ func (x *FoundDecision) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FoundDecision.ProtoReflect.Descriptor instead.
 func (*FoundDecision) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{30}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *FoundDecision) GetDecision() string {
@@ -2704,7 +2832,7 @@ type ProtectionRequest struct {
 
 func (x *ProtectionRequest) Reset() {
 	*x = ProtectionRequest{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[31]
+	mi := &file_floodmark_v1_console_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2716,7 +2844,7 @@ func (x *ProtectionRequest) String() string {
 func (*ProtectionRequest) ProtoMessage() {}
 
 func (x *ProtectionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[31]
+	mi := &file_floodmark_v1_console_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2729,7 +2857,7 @@ func (x *ProtectionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProtectionRequest.ProtoReflect.Descriptor instead.
 func (*ProtectionRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{31}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{33}
 }
 
 // What is in force.
@@ -2752,7 +2880,7 @@ type ProtectionResponse struct {
 
 func (x *ProtectionResponse) Reset() {
 	*x = ProtectionResponse{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[32]
+	mi := &file_floodmark_v1_console_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2764,7 +2892,7 @@ func (x *ProtectionResponse) String() string {
 func (*ProtectionResponse) ProtoMessage() {}
 
 func (x *ProtectionResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[32]
+	mi := &file_floodmark_v1_console_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2777,7 +2905,7 @@ func (x *ProtectionResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProtectionResponse.ProtoReflect.Descriptor instead.
 func (*ProtectionResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{32}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *ProtectionResponse) GetAgents() []*ProtectedAgent {
@@ -2837,7 +2965,7 @@ type ProtectedAgent struct {
 
 func (x *ProtectedAgent) Reset() {
 	*x = ProtectedAgent{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[33]
+	mi := &file_floodmark_v1_console_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2849,7 +2977,7 @@ func (x *ProtectedAgent) String() string {
 func (*ProtectedAgent) ProtoMessage() {}
 
 func (x *ProtectedAgent) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[33]
+	mi := &file_floodmark_v1_console_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2862,7 +2990,7 @@ func (x *ProtectedAgent) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProtectedAgent.ProtoReflect.Descriptor instead.
 func (*ProtectedAgent) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{33}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *ProtectedAgent) GetName() string {
@@ -2933,7 +3061,7 @@ type ProtectionLevel struct {
 
 func (x *ProtectionLevel) Reset() {
 	*x = ProtectionLevel{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[34]
+	mi := &file_floodmark_v1_console_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2945,7 +3073,7 @@ func (x *ProtectionLevel) String() string {
 func (*ProtectionLevel) ProtoMessage() {}
 
 func (x *ProtectionLevel) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[34]
+	mi := &file_floodmark_v1_console_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2958,7 +3086,7 @@ func (x *ProtectionLevel) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ProtectionLevel.ProtoReflect.Descriptor instead.
 func (*ProtectionLevel) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{34}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *ProtectionLevel) GetTrust() string {
@@ -3031,7 +3159,7 @@ type SessionGraphRequest struct {
 
 func (x *SessionGraphRequest) Reset() {
 	*x = SessionGraphRequest{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[35]
+	mi := &file_floodmark_v1_console_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3043,7 +3171,7 @@ func (x *SessionGraphRequest) String() string {
 func (*SessionGraphRequest) ProtoMessage() {}
 
 func (x *SessionGraphRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[35]
+	mi := &file_floodmark_v1_console_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3056,7 +3184,7 @@ func (x *SessionGraphRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionGraphRequest.ProtoReflect.Descriptor instead.
 func (*SessionGraphRequest) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{35}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *SessionGraphRequest) GetSession() string {
@@ -3094,7 +3222,7 @@ type SessionGraphResponse struct {
 
 func (x *SessionGraphResponse) Reset() {
 	*x = SessionGraphResponse{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[36]
+	mi := &file_floodmark_v1_console_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3106,7 +3234,7 @@ func (x *SessionGraphResponse) String() string {
 func (*SessionGraphResponse) ProtoMessage() {}
 
 func (x *SessionGraphResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[36]
+	mi := &file_floodmark_v1_console_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3119,7 +3247,7 @@ func (x *SessionGraphResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionGraphResponse.ProtoReflect.Descriptor instead.
 func (*SessionGraphResponse) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{36}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *SessionGraphResponse) GetNodes() []*SessionGraphNode {
@@ -3201,7 +3329,7 @@ type SessionGraphNode struct {
 
 func (x *SessionGraphNode) Reset() {
 	*x = SessionGraphNode{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[37]
+	mi := &file_floodmark_v1_console_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3213,7 +3341,7 @@ func (x *SessionGraphNode) String() string {
 func (*SessionGraphNode) ProtoMessage() {}
 
 func (x *SessionGraphNode) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[37]
+	mi := &file_floodmark_v1_console_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3226,7 +3354,7 @@ func (x *SessionGraphNode) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionGraphNode.ProtoReflect.Descriptor instead.
 func (*SessionGraphNode) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{37}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *SessionGraphNode) GetId() string {
@@ -3344,7 +3472,7 @@ type SessionGraphEdge struct {
 
 func (x *SessionGraphEdge) Reset() {
 	*x = SessionGraphEdge{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[38]
+	mi := &file_floodmark_v1_console_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3356,7 +3484,7 @@ func (x *SessionGraphEdge) String() string {
 func (*SessionGraphEdge) ProtoMessage() {}
 
 func (x *SessionGraphEdge) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[38]
+	mi := &file_floodmark_v1_console_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3369,7 +3497,7 @@ func (x *SessionGraphEdge) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionGraphEdge.ProtoReflect.Descriptor instead.
 func (*SessionGraphEdge) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{38}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *SessionGraphEdge) GetFrom() string {
@@ -3415,7 +3543,7 @@ type SessionGraphPath struct {
 
 func (x *SessionGraphPath) Reset() {
 	*x = SessionGraphPath{}
-	mi := &file_floodmark_v1_console_proto_msgTypes[39]
+	mi := &file_floodmark_v1_console_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3427,7 +3555,7 @@ func (x *SessionGraphPath) String() string {
 func (*SessionGraphPath) ProtoMessage() {}
 
 func (x *SessionGraphPath) ProtoReflect() protoreflect.Message {
-	mi := &file_floodmark_v1_console_proto_msgTypes[39]
+	mi := &file_floodmark_v1_console_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3440,7 +3568,7 @@ func (x *SessionGraphPath) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SessionGraphPath.ProtoReflect.Descriptor instead.
 func (*SessionGraphPath) Descriptor() ([]byte, []int) {
-	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{39}
+	return file_floodmark_v1_console_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *SessionGraphPath) GetCall() string {
@@ -3482,27 +3610,35 @@ const file_floodmark_v1_console_proto_rawDesc = "" +
 	"\x05ended\x18\x01 \x01(\x05R\x05ended\"@\n" +
 	"\fRulesRequest\x12\x16\n" +
 	"\x06schema\x18\x01 \x01(\bR\x06schema\x12\x18\n" +
-	"\aversion\x18\x02 \x01(\tR\aversion\"\xe6\x01\n" +
+	"\aversion\x18\x02 \x01(\tR\aversion\"\x94\x02\n" +
 	"\rRulesResponse\x12-\n" +
 	"\x05files\x18\x01 \x03(\v2\x17.floodmark.v1.RulesFileR\x05files\x126\n" +
 	"\bversions\x18\x02 \x03(\v2\x1a.floodmark.v1.RulesVersionR\bversions\x12\x16\n" +
 	"\x06schema\x18\x03 \x01(\tR\x06schema\x12!\n" +
 	"\fversion_text\x18\x04 \x01(\tR\vversionText\x12\x18\n" +
 	"\aprofile\x18\x05 \x01(\tR\aprofile\x12\x19\n" +
-	"\bin_force\x18\x06 \x01(\tR\ainForce\"\xb0\x01\n" +
+	"\bin_force\x18\x06 \x01(\tR\ainForce\x12,\n" +
+	"\x05table\x18\a \x03(\v2\x16.floodmark.v1.RulesRowR\x05table\"Q\n" +
+	"\bRulesRow\x12\x16\n" +
+	"\x06effect\x18\x01 \x01(\tR\x06effect\x12-\n" +
+	"\x05cells\x18\x02 \x03(\v2\x17.floodmark.v1.RulesCellR\x05cells\";\n" +
+	"\tRulesCell\x12\x14\n" +
+	"\x05trust\x18\x01 \x01(\tR\x05trust\x12\x18\n" +
+	"\averdict\x18\x02 \x01(\tR\averdict\"\xb0\x01\n" +
 	"\tRulesFile\x12\x12\n" +
 	"\x04path\x18\x01 \x01(\tR\x04path\x12\x12\n" +
 	"\x04text\x18\x02 \x01(\tR\x04text\x12\x16\n" +
 	"\x06digest\x18\x03 \x01(\tR\x06digest\x12\x16\n" +
 	"\x06locked\x18\x04 \x01(\tR\x06locked\x121\n" +
 	"\bproblems\x18\x05 \x03(\v2\x15.floodmark.v1.ProblemR\bproblems\x12\x18\n" +
-	"\amissing\x18\x06 \x01(\bR\amissing\"\x88\x01\n" +
+	"\amissing\x18\x06 \x01(\bR\amissing\"\xa2\x01\n" +
 	"\fRulesVersion\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12*\n" +
 	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x0e\n" +
 	"\x02by\x18\x03 \x01(\tR\x02by\x12\x16\n" +
 	"\x06digest\x18\x04 \x01(\tR\x06digest\x12\x14\n" +
-	"\x05bytes\x18\x05 \x01(\x03R\x05bytes\"'\n" +
+	"\x05bytes\x18\x05 \x01(\x03R\x05bytes\x12\x18\n" +
+	"\amissing\x18\x06 \x01(\bR\amissing\"'\n" +
 	"\x11CheckRulesRequest\x12\x12\n" +
 	"\x04text\x18\x01 \x01(\tR\x04text\"_\n" +
 	"\x12CheckRulesResponse\x121\n" +
@@ -3767,7 +3903,7 @@ func file_floodmark_v1_console_proto_rawDescGZIP() []byte {
 	return file_floodmark_v1_console_proto_rawDescData
 }
 
-var file_floodmark_v1_console_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
+var file_floodmark_v1_console_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
 var file_floodmark_v1_console_proto_goTypes = []any{
 	(*OpenConsoleRequest)(nil),      // 0: floodmark.v1.OpenConsoleRequest
 	(*OpenConsoleResponse)(nil),     // 1: floodmark.v1.OpenConsoleResponse
@@ -3775,116 +3911,120 @@ var file_floodmark_v1_console_proto_goTypes = []any{
 	(*CloseConsoleResponse)(nil),    // 3: floodmark.v1.CloseConsoleResponse
 	(*RulesRequest)(nil),            // 4: floodmark.v1.RulesRequest
 	(*RulesResponse)(nil),           // 5: floodmark.v1.RulesResponse
-	(*RulesFile)(nil),               // 6: floodmark.v1.RulesFile
-	(*RulesVersion)(nil),            // 7: floodmark.v1.RulesVersion
-	(*CheckRulesRequest)(nil),       // 8: floodmark.v1.CheckRulesRequest
-	(*CheckRulesResponse)(nil),      // 9: floodmark.v1.CheckRulesResponse
-	(*TryRulesRequest)(nil),         // 10: floodmark.v1.TryRulesRequest
-	(*TryRulesResponse)(nil),        // 11: floodmark.v1.TryRulesResponse
-	(*RulesTrial)(nil),              // 12: floodmark.v1.RulesTrial
-	(*RulesDifference)(nil),         // 13: floodmark.v1.RulesDifference
-	(*SaveRulesRequest)(nil),        // 14: floodmark.v1.SaveRulesRequest
-	(*SaveRulesResponse)(nil),       // 15: floodmark.v1.SaveRulesResponse
-	(*RollBackRulesRequest)(nil),    // 16: floodmark.v1.RollBackRulesRequest
-	(*RollBackRulesResponse)(nil),   // 17: floodmark.v1.RollBackRulesResponse
-	(*StoryOfRequest)(nil),          // 18: floodmark.v1.StoryOfRequest
-	(*StoryOfResponse)(nil),         // 19: floodmark.v1.StoryOfResponse
-	(*DidRequest)(nil),              // 20: floodmark.v1.DidRequest
-	(*DidResponse)(nil),             // 21: floodmark.v1.DidResponse
-	(*DidGroup)(nil),                // 22: floodmark.v1.DidGroup
-	(*DidChannel)(nil),              // 23: floodmark.v1.DidChannel
-	(*DidDay)(nil),                  // 24: floodmark.v1.DidDay
-	(*DidCost)(nil),                 // 25: floodmark.v1.DidCost
-	(*DidDeed)(nil),                 // 26: floodmark.v1.DidDeed
-	(*DidAgent)(nil),                // 27: floodmark.v1.DidAgent
-	(*SearchDecisionsRequest)(nil),  // 28: floodmark.v1.SearchDecisionsRequest
-	(*SearchDecisionsResponse)(nil), // 29: floodmark.v1.SearchDecisionsResponse
-	(*FoundDecision)(nil),           // 30: floodmark.v1.FoundDecision
-	(*ProtectionRequest)(nil),       // 31: floodmark.v1.ProtectionRequest
-	(*ProtectionResponse)(nil),      // 32: floodmark.v1.ProtectionResponse
-	(*ProtectedAgent)(nil),          // 33: floodmark.v1.ProtectedAgent
-	(*ProtectionLevel)(nil),         // 34: floodmark.v1.ProtectionLevel
-	(*SessionGraphRequest)(nil),     // 35: floodmark.v1.SessionGraphRequest
-	(*SessionGraphResponse)(nil),    // 36: floodmark.v1.SessionGraphResponse
-	(*SessionGraphNode)(nil),        // 37: floodmark.v1.SessionGraphNode
-	(*SessionGraphEdge)(nil),        // 38: floodmark.v1.SessionGraphEdge
-	(*SessionGraphPath)(nil),        // 39: floodmark.v1.SessionGraphPath
-	(*timestamppb.Timestamp)(nil),   // 40: google.protobuf.Timestamp
-	(*Problem)(nil),                 // 41: floodmark.v1.Problem
+	(*RulesRow)(nil),                // 6: floodmark.v1.RulesRow
+	(*RulesCell)(nil),               // 7: floodmark.v1.RulesCell
+	(*RulesFile)(nil),               // 8: floodmark.v1.RulesFile
+	(*RulesVersion)(nil),            // 9: floodmark.v1.RulesVersion
+	(*CheckRulesRequest)(nil),       // 10: floodmark.v1.CheckRulesRequest
+	(*CheckRulesResponse)(nil),      // 11: floodmark.v1.CheckRulesResponse
+	(*TryRulesRequest)(nil),         // 12: floodmark.v1.TryRulesRequest
+	(*TryRulesResponse)(nil),        // 13: floodmark.v1.TryRulesResponse
+	(*RulesTrial)(nil),              // 14: floodmark.v1.RulesTrial
+	(*RulesDifference)(nil),         // 15: floodmark.v1.RulesDifference
+	(*SaveRulesRequest)(nil),        // 16: floodmark.v1.SaveRulesRequest
+	(*SaveRulesResponse)(nil),       // 17: floodmark.v1.SaveRulesResponse
+	(*RollBackRulesRequest)(nil),    // 18: floodmark.v1.RollBackRulesRequest
+	(*RollBackRulesResponse)(nil),   // 19: floodmark.v1.RollBackRulesResponse
+	(*StoryOfRequest)(nil),          // 20: floodmark.v1.StoryOfRequest
+	(*StoryOfResponse)(nil),         // 21: floodmark.v1.StoryOfResponse
+	(*DidRequest)(nil),              // 22: floodmark.v1.DidRequest
+	(*DidResponse)(nil),             // 23: floodmark.v1.DidResponse
+	(*DidGroup)(nil),                // 24: floodmark.v1.DidGroup
+	(*DidChannel)(nil),              // 25: floodmark.v1.DidChannel
+	(*DidDay)(nil),                  // 26: floodmark.v1.DidDay
+	(*DidCost)(nil),                 // 27: floodmark.v1.DidCost
+	(*DidDeed)(nil),                 // 28: floodmark.v1.DidDeed
+	(*DidAgent)(nil),                // 29: floodmark.v1.DidAgent
+	(*SearchDecisionsRequest)(nil),  // 30: floodmark.v1.SearchDecisionsRequest
+	(*SearchDecisionsResponse)(nil), // 31: floodmark.v1.SearchDecisionsResponse
+	(*FoundDecision)(nil),           // 32: floodmark.v1.FoundDecision
+	(*ProtectionRequest)(nil),       // 33: floodmark.v1.ProtectionRequest
+	(*ProtectionResponse)(nil),      // 34: floodmark.v1.ProtectionResponse
+	(*ProtectedAgent)(nil),          // 35: floodmark.v1.ProtectedAgent
+	(*ProtectionLevel)(nil),         // 36: floodmark.v1.ProtectionLevel
+	(*SessionGraphRequest)(nil),     // 37: floodmark.v1.SessionGraphRequest
+	(*SessionGraphResponse)(nil),    // 38: floodmark.v1.SessionGraphResponse
+	(*SessionGraphNode)(nil),        // 39: floodmark.v1.SessionGraphNode
+	(*SessionGraphEdge)(nil),        // 40: floodmark.v1.SessionGraphEdge
+	(*SessionGraphPath)(nil),        // 41: floodmark.v1.SessionGraphPath
+	(*timestamppb.Timestamp)(nil),   // 42: google.protobuf.Timestamp
+	(*Problem)(nil),                 // 43: floodmark.v1.Problem
 }
 var file_floodmark_v1_console_proto_depIdxs = []int32{
-	40, // 0: floodmark.v1.OpenConsoleResponse.expires:type_name -> google.protobuf.Timestamp
-	6,  // 1: floodmark.v1.RulesResponse.files:type_name -> floodmark.v1.RulesFile
-	7,  // 2: floodmark.v1.RulesResponse.versions:type_name -> floodmark.v1.RulesVersion
-	41, // 3: floodmark.v1.RulesFile.problems:type_name -> floodmark.v1.Problem
-	40, // 4: floodmark.v1.RulesVersion.at:type_name -> google.protobuf.Timestamp
-	41, // 5: floodmark.v1.CheckRulesResponse.problems:type_name -> floodmark.v1.Problem
-	12, // 6: floodmark.v1.TryRulesResponse.trial:type_name -> floodmark.v1.RulesTrial
-	41, // 7: floodmark.v1.TryRulesResponse.problems:type_name -> floodmark.v1.Problem
-	13, // 8: floodmark.v1.RulesTrial.differences:type_name -> floodmark.v1.RulesDifference
-	40, // 9: floodmark.v1.RulesTrial.since:type_name -> google.protobuf.Timestamp
-	40, // 10: floodmark.v1.RulesTrial.reached:type_name -> google.protobuf.Timestamp
-	40, // 11: floodmark.v1.RulesDifference.at:type_name -> google.protobuf.Timestamp
-	41, // 12: floodmark.v1.SaveRulesResponse.problems:type_name -> floodmark.v1.Problem
-	6,  // 13: floodmark.v1.SaveRulesResponse.file:type_name -> floodmark.v1.RulesFile
-	41, // 14: floodmark.v1.RollBackRulesResponse.problems:type_name -> floodmark.v1.Problem
-	6,  // 15: floodmark.v1.RollBackRulesResponse.file:type_name -> floodmark.v1.RulesFile
-	40, // 16: floodmark.v1.DidResponse.since:type_name -> google.protobuf.Timestamp
-	40, // 17: floodmark.v1.DidResponse.until:type_name -> google.protobuf.Timestamp
-	23, // 18: floodmark.v1.DidResponse.channels:type_name -> floodmark.v1.DidChannel
-	24, // 19: floodmark.v1.DidResponse.days:type_name -> floodmark.v1.DidDay
-	25, // 20: floodmark.v1.DidResponse.sources:type_name -> floodmark.v1.DidCost
-	25, // 21: floodmark.v1.DidResponse.tools:type_name -> floodmark.v1.DidCost
-	25, // 22: floodmark.v1.DidResponse.projects:type_name -> floodmark.v1.DidCost
-	26, // 23: floodmark.v1.DidResponse.deeds:type_name -> floodmark.v1.DidDeed
-	27, // 24: floodmark.v1.DidResponse.agents:type_name -> floodmark.v1.DidAgent
-	22, // 25: floodmark.v1.DidResponse.groups:type_name -> floodmark.v1.DidGroup
-	40, // 26: floodmark.v1.DidDeed.last:type_name -> google.protobuf.Timestamp
-	40, // 27: floodmark.v1.DidAgent.last:type_name -> google.protobuf.Timestamp
-	40, // 28: floodmark.v1.SearchDecisionsRequest.since:type_name -> google.protobuf.Timestamp
-	40, // 29: floodmark.v1.SearchDecisionsRequest.until:type_name -> google.protobuf.Timestamp
-	40, // 30: floodmark.v1.SearchDecisionsRequest.after_at:type_name -> google.protobuf.Timestamp
-	40, // 31: floodmark.v1.SearchDecisionsRequest.written_before:type_name -> google.protobuf.Timestamp
-	30, // 32: floodmark.v1.SearchDecisionsResponse.found:type_name -> floodmark.v1.FoundDecision
-	40, // 33: floodmark.v1.SearchDecisionsResponse.reached:type_name -> google.protobuf.Timestamp
-	40, // 34: floodmark.v1.FoundDecision.at:type_name -> google.protobuf.Timestamp
-	40, // 35: floodmark.v1.FoundDecision.answered:type_name -> google.protobuf.Timestamp
-	33, // 36: floodmark.v1.ProtectionResponse.agents:type_name -> floodmark.v1.ProtectedAgent
-	34, // 37: floodmark.v1.ProtectionResponse.levels:type_name -> floodmark.v1.ProtectionLevel
-	40, // 38: floodmark.v1.ProtectedAgent.tried:type_name -> google.protobuf.Timestamp
-	37, // 39: floodmark.v1.SessionGraphResponse.nodes:type_name -> floodmark.v1.SessionGraphNode
-	38, // 40: floodmark.v1.SessionGraphResponse.edges:type_name -> floodmark.v1.SessionGraphEdge
-	39, // 41: floodmark.v1.SessionGraphResponse.paths:type_name -> floodmark.v1.SessionGraphPath
-	40, // 42: floodmark.v1.SessionGraphNode.at:type_name -> google.protobuf.Timestamp
-	0,  // 43: floodmark.v1.ConsoleService.OpenConsole:input_type -> floodmark.v1.OpenConsoleRequest
-	2,  // 44: floodmark.v1.ConsoleService.CloseConsole:input_type -> floodmark.v1.CloseConsoleRequest
-	4,  // 45: floodmark.v1.ConsoleService.Rules:input_type -> floodmark.v1.RulesRequest
-	8,  // 46: floodmark.v1.ConsoleService.CheckRules:input_type -> floodmark.v1.CheckRulesRequest
-	10, // 47: floodmark.v1.ConsoleService.TryRules:input_type -> floodmark.v1.TryRulesRequest
-	14, // 48: floodmark.v1.ConsoleService.SaveRules:input_type -> floodmark.v1.SaveRulesRequest
-	16, // 49: floodmark.v1.ConsoleService.RollBackRules:input_type -> floodmark.v1.RollBackRulesRequest
-	18, // 50: floodmark.v1.ConsoleService.StoryOf:input_type -> floodmark.v1.StoryOfRequest
-	20, // 51: floodmark.v1.ConsoleService.Did:input_type -> floodmark.v1.DidRequest
-	28, // 52: floodmark.v1.ConsoleService.SearchDecisions:input_type -> floodmark.v1.SearchDecisionsRequest
-	31, // 53: floodmark.v1.ConsoleService.Protection:input_type -> floodmark.v1.ProtectionRequest
-	35, // 54: floodmark.v1.ConsoleService.SessionGraph:input_type -> floodmark.v1.SessionGraphRequest
-	1,  // 55: floodmark.v1.ConsoleService.OpenConsole:output_type -> floodmark.v1.OpenConsoleResponse
-	3,  // 56: floodmark.v1.ConsoleService.CloseConsole:output_type -> floodmark.v1.CloseConsoleResponse
-	5,  // 57: floodmark.v1.ConsoleService.Rules:output_type -> floodmark.v1.RulesResponse
-	9,  // 58: floodmark.v1.ConsoleService.CheckRules:output_type -> floodmark.v1.CheckRulesResponse
-	11, // 59: floodmark.v1.ConsoleService.TryRules:output_type -> floodmark.v1.TryRulesResponse
-	15, // 60: floodmark.v1.ConsoleService.SaveRules:output_type -> floodmark.v1.SaveRulesResponse
-	17, // 61: floodmark.v1.ConsoleService.RollBackRules:output_type -> floodmark.v1.RollBackRulesResponse
-	19, // 62: floodmark.v1.ConsoleService.StoryOf:output_type -> floodmark.v1.StoryOfResponse
-	21, // 63: floodmark.v1.ConsoleService.Did:output_type -> floodmark.v1.DidResponse
-	29, // 64: floodmark.v1.ConsoleService.SearchDecisions:output_type -> floodmark.v1.SearchDecisionsResponse
-	32, // 65: floodmark.v1.ConsoleService.Protection:output_type -> floodmark.v1.ProtectionResponse
-	36, // 66: floodmark.v1.ConsoleService.SessionGraph:output_type -> floodmark.v1.SessionGraphResponse
-	55, // [55:67] is the sub-list for method output_type
-	43, // [43:55] is the sub-list for method input_type
-	43, // [43:43] is the sub-list for extension type_name
-	43, // [43:43] is the sub-list for extension extendee
-	0,  // [0:43] is the sub-list for field type_name
+	42, // 0: floodmark.v1.OpenConsoleResponse.expires:type_name -> google.protobuf.Timestamp
+	8,  // 1: floodmark.v1.RulesResponse.files:type_name -> floodmark.v1.RulesFile
+	9,  // 2: floodmark.v1.RulesResponse.versions:type_name -> floodmark.v1.RulesVersion
+	6,  // 3: floodmark.v1.RulesResponse.table:type_name -> floodmark.v1.RulesRow
+	7,  // 4: floodmark.v1.RulesRow.cells:type_name -> floodmark.v1.RulesCell
+	43, // 5: floodmark.v1.RulesFile.problems:type_name -> floodmark.v1.Problem
+	42, // 6: floodmark.v1.RulesVersion.at:type_name -> google.protobuf.Timestamp
+	43, // 7: floodmark.v1.CheckRulesResponse.problems:type_name -> floodmark.v1.Problem
+	14, // 8: floodmark.v1.TryRulesResponse.trial:type_name -> floodmark.v1.RulesTrial
+	43, // 9: floodmark.v1.TryRulesResponse.problems:type_name -> floodmark.v1.Problem
+	15, // 10: floodmark.v1.RulesTrial.differences:type_name -> floodmark.v1.RulesDifference
+	42, // 11: floodmark.v1.RulesTrial.since:type_name -> google.protobuf.Timestamp
+	42, // 12: floodmark.v1.RulesTrial.reached:type_name -> google.protobuf.Timestamp
+	42, // 13: floodmark.v1.RulesDifference.at:type_name -> google.protobuf.Timestamp
+	43, // 14: floodmark.v1.SaveRulesResponse.problems:type_name -> floodmark.v1.Problem
+	8,  // 15: floodmark.v1.SaveRulesResponse.file:type_name -> floodmark.v1.RulesFile
+	43, // 16: floodmark.v1.RollBackRulesResponse.problems:type_name -> floodmark.v1.Problem
+	8,  // 17: floodmark.v1.RollBackRulesResponse.file:type_name -> floodmark.v1.RulesFile
+	42, // 18: floodmark.v1.DidResponse.since:type_name -> google.protobuf.Timestamp
+	42, // 19: floodmark.v1.DidResponse.until:type_name -> google.protobuf.Timestamp
+	25, // 20: floodmark.v1.DidResponse.channels:type_name -> floodmark.v1.DidChannel
+	26, // 21: floodmark.v1.DidResponse.days:type_name -> floodmark.v1.DidDay
+	27, // 22: floodmark.v1.DidResponse.sources:type_name -> floodmark.v1.DidCost
+	27, // 23: floodmark.v1.DidResponse.tools:type_name -> floodmark.v1.DidCost
+	27, // 24: floodmark.v1.DidResponse.projects:type_name -> floodmark.v1.DidCost
+	28, // 25: floodmark.v1.DidResponse.deeds:type_name -> floodmark.v1.DidDeed
+	29, // 26: floodmark.v1.DidResponse.agents:type_name -> floodmark.v1.DidAgent
+	24, // 27: floodmark.v1.DidResponse.groups:type_name -> floodmark.v1.DidGroup
+	42, // 28: floodmark.v1.DidDeed.last:type_name -> google.protobuf.Timestamp
+	42, // 29: floodmark.v1.DidAgent.last:type_name -> google.protobuf.Timestamp
+	42, // 30: floodmark.v1.SearchDecisionsRequest.since:type_name -> google.protobuf.Timestamp
+	42, // 31: floodmark.v1.SearchDecisionsRequest.until:type_name -> google.protobuf.Timestamp
+	42, // 32: floodmark.v1.SearchDecisionsRequest.after_at:type_name -> google.protobuf.Timestamp
+	42, // 33: floodmark.v1.SearchDecisionsRequest.written_before:type_name -> google.protobuf.Timestamp
+	32, // 34: floodmark.v1.SearchDecisionsResponse.found:type_name -> floodmark.v1.FoundDecision
+	42, // 35: floodmark.v1.SearchDecisionsResponse.reached:type_name -> google.protobuf.Timestamp
+	42, // 36: floodmark.v1.FoundDecision.at:type_name -> google.protobuf.Timestamp
+	42, // 37: floodmark.v1.FoundDecision.answered:type_name -> google.protobuf.Timestamp
+	35, // 38: floodmark.v1.ProtectionResponse.agents:type_name -> floodmark.v1.ProtectedAgent
+	36, // 39: floodmark.v1.ProtectionResponse.levels:type_name -> floodmark.v1.ProtectionLevel
+	42, // 40: floodmark.v1.ProtectedAgent.tried:type_name -> google.protobuf.Timestamp
+	39, // 41: floodmark.v1.SessionGraphResponse.nodes:type_name -> floodmark.v1.SessionGraphNode
+	40, // 42: floodmark.v1.SessionGraphResponse.edges:type_name -> floodmark.v1.SessionGraphEdge
+	41, // 43: floodmark.v1.SessionGraphResponse.paths:type_name -> floodmark.v1.SessionGraphPath
+	42, // 44: floodmark.v1.SessionGraphNode.at:type_name -> google.protobuf.Timestamp
+	0,  // 45: floodmark.v1.ConsoleService.OpenConsole:input_type -> floodmark.v1.OpenConsoleRequest
+	2,  // 46: floodmark.v1.ConsoleService.CloseConsole:input_type -> floodmark.v1.CloseConsoleRequest
+	4,  // 47: floodmark.v1.ConsoleService.Rules:input_type -> floodmark.v1.RulesRequest
+	10, // 48: floodmark.v1.ConsoleService.CheckRules:input_type -> floodmark.v1.CheckRulesRequest
+	12, // 49: floodmark.v1.ConsoleService.TryRules:input_type -> floodmark.v1.TryRulesRequest
+	16, // 50: floodmark.v1.ConsoleService.SaveRules:input_type -> floodmark.v1.SaveRulesRequest
+	18, // 51: floodmark.v1.ConsoleService.RollBackRules:input_type -> floodmark.v1.RollBackRulesRequest
+	20, // 52: floodmark.v1.ConsoleService.StoryOf:input_type -> floodmark.v1.StoryOfRequest
+	22, // 53: floodmark.v1.ConsoleService.Did:input_type -> floodmark.v1.DidRequest
+	30, // 54: floodmark.v1.ConsoleService.SearchDecisions:input_type -> floodmark.v1.SearchDecisionsRequest
+	33, // 55: floodmark.v1.ConsoleService.Protection:input_type -> floodmark.v1.ProtectionRequest
+	37, // 56: floodmark.v1.ConsoleService.SessionGraph:input_type -> floodmark.v1.SessionGraphRequest
+	1,  // 57: floodmark.v1.ConsoleService.OpenConsole:output_type -> floodmark.v1.OpenConsoleResponse
+	3,  // 58: floodmark.v1.ConsoleService.CloseConsole:output_type -> floodmark.v1.CloseConsoleResponse
+	5,  // 59: floodmark.v1.ConsoleService.Rules:output_type -> floodmark.v1.RulesResponse
+	11, // 60: floodmark.v1.ConsoleService.CheckRules:output_type -> floodmark.v1.CheckRulesResponse
+	13, // 61: floodmark.v1.ConsoleService.TryRules:output_type -> floodmark.v1.TryRulesResponse
+	17, // 62: floodmark.v1.ConsoleService.SaveRules:output_type -> floodmark.v1.SaveRulesResponse
+	19, // 63: floodmark.v1.ConsoleService.RollBackRules:output_type -> floodmark.v1.RollBackRulesResponse
+	21, // 64: floodmark.v1.ConsoleService.StoryOf:output_type -> floodmark.v1.StoryOfResponse
+	23, // 65: floodmark.v1.ConsoleService.Did:output_type -> floodmark.v1.DidResponse
+	31, // 66: floodmark.v1.ConsoleService.SearchDecisions:output_type -> floodmark.v1.SearchDecisionsResponse
+	34, // 67: floodmark.v1.ConsoleService.Protection:output_type -> floodmark.v1.ProtectionResponse
+	38, // 68: floodmark.v1.ConsoleService.SessionGraph:output_type -> floodmark.v1.SessionGraphResponse
+	57, // [57:69] is the sub-list for method output_type
+	45, // [45:57] is the sub-list for method input_type
+	45, // [45:45] is the sub-list for extension type_name
+	45, // [45:45] is the sub-list for extension extendee
+	0,  // [0:45] is the sub-list for field type_name
 }
 
 func init() { file_floodmark_v1_console_proto_init() }
@@ -3900,7 +4040,7 @@ func file_floodmark_v1_console_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_floodmark_v1_console_proto_rawDesc), len(file_floodmark_v1_console_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   40,
+			NumMessages:   42,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

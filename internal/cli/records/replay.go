@@ -97,17 +97,21 @@ func runReplay(ctx context.Context, c *cli.Console, opt replayFlags, form string
 }
 
 // replayRules loads the new rules and the rules under which the journal was recorded: those of
-// --then, else the policy in force. Both use the same shipped catalog, so that tools which neither
-// of them describes compare as equal.
+// --then, else the policy in force. Both use the same catalog, so that tools which neither of them
+// describes compare as equal, with the files of this installation, as the monitor does.
 func replayRules(c *cli.Console, opt replayFlags) (now kernel.Rules, then *kernel.Rules, err error) {
 	shipped, err := c.ShippedCatalog()
 	if err != nil {
 		return now, nil, err
 	}
-	if opt.then == "" || opt.policy == "" {
-		paths, err := c.Paths(opt.Place)
-		if err != nil {
-			return now, nil, err
+	var own []*catalog.File
+	paths, err := c.Paths(opt.Place)
+	if err != nil && (opt.then == "" || opt.policy == "") {
+		return now, nil, err
+	}
+	if err == nil {
+		if file, err := paths.Guarded(); err == nil { // without it less can be told
+			own = append(own, file)
 		}
 		if opt.then == "" {
 			opt.then = paths.Policy
@@ -116,19 +120,19 @@ func replayRules(c *cli.Console, opt replayFlags) (now kernel.Rules, then *kerne
 			}
 		}
 	}
-	old, err := rulesIn(c, opt.then, shipped)
+	old, err := rulesIn(c, opt.then, shipped, own...)
 	if err != nil {
 		return now, nil, err
 	}
 	if opt.policy == "" {
 		return old, &old, nil
 	}
-	now, err = rulesIn(c, opt.policy, shipped)
+	now, err = rulesIn(c, opt.policy, shipped, own...)
 	return now, &old, err
 }
 
 // rulesIn loads the policy in a file; an empty name means the shipped profile.
-func rulesIn(c *cli.Console, name string, shipped *catalog.Catalog) (kernel.Rules, error) {
+func rulesIn(c *cli.Console, name string, shipped *catalog.Catalog, own ...*catalog.File) (kernel.Rules, error) {
 	var text []byte
 	if name != "" {
 		var err error
@@ -136,7 +140,7 @@ func rulesIn(c *cli.Console, name string, shipped *catalog.Catalog) (kernel.Rule
 			return kernel.Rules{}, err
 		}
 	}
-	rules, problems := rejudge.Rules(name, text, shipped)
+	rules, problems := rejudge.Rules(name, text, shipped, own...)
 	if problems.Failed() {
 		return kernel.Rules{}, cli.Refuse("«floodmark policy check» shows the lines", "%s", problems.Error())
 	}

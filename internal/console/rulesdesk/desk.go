@@ -30,6 +30,9 @@ type Options struct {
 	Versions string // the folder of the versions that were replaced
 	Journal  journal.Journal
 	Shipped  func() (*catalog.Catalog, error)
+	// Own returns what the monitor adds to the catalog, the files of its installation; nil if it adds
+	// nothing.
+	Own func() (*catalog.File, error)
 	// Rules returns the rules in force for a tenant. Reload loads them again.
 	Rules  func(tenant string) owner.Rules
 	Reload func(ctx context.Context, tenant string) owner.Rules
@@ -57,7 +60,7 @@ func New(o Options) *Desk { return &Desk{opts: o, trying: make(chan struct{}, 1)
 // Rules implements [httpapi.RulesPage].
 func (d *Desk) Rules(_ context.Context, who httpapi.Identity, r *wire.RulesRequest) (*wire.RulesResponse, error) {
 	held := d.opts.Rules(who.Tenant)
-	out := &wire.RulesResponse{Profile: held.Policy.Profile(), InForce: held.Policy.Hash().String()}
+	out := &wire.RulesResponse{Profile: held.Policy.Profile(), InForce: held.Policy.Hash().String(), Table: table(held.Policy.Profile())}
 	if r.GetSchema() {
 		out.Schema = string(policyfile.Schema())
 	}
@@ -89,6 +92,26 @@ func (d *Desk) Rules(_ context.Context, who httpapi.Identity, r *wire.RulesReque
 		out.VersionText = v.Text
 	}
 	return out, nil
+}
+
+// table returns the table of a shipped profile; nil if there is none of that name.
+func table(profile string) (rows []*wire.RulesRow) {
+	p, err := policy.Shipped(profile)
+	if err != nil {
+		return nil
+	}
+	for e := floodmark.Observe; ; e-- {
+		row := &wire.RulesRow{Effect: e.String()}
+		for t := floodmark.System; ; t-- {
+			row.Cells = append(row.Cells, &wire.RulesCell{Trust: t.String(), Verdict: p.Says(e, t)})
+			if t == floodmark.Untrusted {
+				break
+			}
+		}
+		if rows = append(rows, row); e == floodmark.Admin {
+			return rows
+		}
+	}
 }
 
 // file returns the owner's policy as it is on the disk.

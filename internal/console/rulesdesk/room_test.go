@@ -83,7 +83,7 @@ func newRoom(t testing.TB) *room {
 		}
 	})
 	r.Desk = rulesdesk.New(rulesdesk.Options{
-		File: r.file, Versions: filepath.Join(dir, "versions"), Journal: lengthened{r.store}, Shipped: shipped,
+		File: r.file, Versions: filepath.Join(dir, "versions"), Journal: lengthened{r.store}, Shipped: shipped, Own: r.own,
 		Rules: r.rules, Reload: r.reload, Fleet: func() string { return r.fleet },
 		Note: func(_ context.Context, _ string, seen floodmark.IncidentSeen) error {
 			if r.deaf == nil {
@@ -137,12 +137,21 @@ func (r *room) rules(string) owner.Rules {
 	return owner.Rules{Rules: r.held, Problems: r.held.Warnings}
 }
 
+// own returns what the monitor adds to the catalog.
+func (r *room) own() (*catalog.File, error) {
+	return r.reader.Guarded(config.DirPaths(filepath.Dir(r.file)))
+}
+
 // reload puts the file in force, as the daemon does.
 func (r *room) reload(ctx context.Context, _ string) owner.Rules {
 	if r.before != nil {
 		r.before()
 	}
-	got, err := r.reader.Load(r.file)
+	own, err := r.own()
+	if err != nil {
+		return owner.Rules{Rules: r.held, Refused: true}
+	}
+	got, err := r.reader.Load(r.file, own)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err = errors.Join(err, r.strange, ctx.Err()); err != nil {

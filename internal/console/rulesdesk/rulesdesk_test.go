@@ -15,6 +15,7 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/hook"
 	"github.com/floodmark/floodmark/internal/cli"
 	"github.com/floodmark/floodmark/internal/cli/rules"
 	"github.com/floodmark/floodmark/internal/service/httpapi"
@@ -86,7 +87,7 @@ func replayed(t *testing.T, r *room, text string) map[string]int64 {
 	c := &cli.Console{Stdout: &out, Stderr: &errs, Getenv: func(string) string { return "" }, Dir: dir, Now: func() time.Time { return r.later(0) }}
 	cmd := rules.NewPolicy(c)
 	cli.AddOutput(cmd, true, cli.AsText, cli.AsJSON)
-	cmd.SetArgs([]string{"replay", "--from", "journal.jsonl", "--policy", "new.yaml", "--then", "old.yaml", "--limit", "0", "--output", "json"})
+	cmd.SetArgs([]string{"replay", "--from", "journal.jsonl", "--policy", "new.yaml", "--then", "old.yaml", "--limit", "0", "--output", "json", "--dir", filepath.Dir(r.file)})
 	cmd.SilenceUsage, cmd.SilenceErrors = true, true
 	if err := cmd.ExecuteContext(t.Context()); err != nil && !errors.Is(err, cli.ErrNo) {
 		t.Fatal(err)
@@ -102,6 +103,57 @@ func replayed(t *testing.T, r *room, text string) map[string]int64 {
 	return map[string]int64{
 		"sessions": got.Sessions, "decisions": got.Decisions, "same": got.Same, "changed": got.Changed, "cannotTell": got.CannotTell, "tasks": got.Tasks,
 		"was": got.Questions.Was, "would": got.Questions.Would, "looser": got.Looser, "stricter": got.Stricter, "differences": int64(len(got.Differences)),
+	}
+}
+
+// TestTheRulesInForceChangeNothing: the catalog of a trial is the one that was in force, with the
+// files of this installation. So each call can be told, also of a tool whose free text was not kept.
+func TestTheRulesInForceChangeNothing(t *testing.T) {
+	r := newRoom(t)
+	r.poisoned("a")
+	r.tell("", "quiet", hook.Event{Point: hook.SessionStart})
+	trial := r.try(first).GetTrial()
+	if trial.GetSame() == 0 || trial.GetSame() != trial.GetDecisions() {
+		t.Errorf("%v", trial)
+	}
+	if trial.GetSessions() != 1 {
+		t.Errorf("%d sessions, of which one decided something", trial.GetSessions())
+	}
+	sends := r.try(first + "table: {send: {local: allow, shared: allow, external: allow, untrusted: allow}}\n").GetTrial()
+	if sends.GetLooser() == 0 || sends.GetCannotTell() != 0 {
+		t.Errorf("%v", sends)
+	}
+}
+
+// TestAReasonIsOfTheNewAnswer: the text of the old answer is not told beside the new one.
+func TestAReasonIsOfTheNewAnswer(t *testing.T) {
+	r := newRoom(t)
+	r.poisoned("a")
+	for _, d := range r.try(looser).GetTrial().GetDifferences() {
+		if d.GetWould() == "allow" && !strings.Contains(d.GetText(), "no rule asks about it") {
+			t.Errorf("%v", d)
+		}
+	}
+	for _, d := range r.try("version: 1\nprofile: strict\n").GetTrial().GetDifferences() {
+		if d.GetWould() == "restrict" && strings.Contains(d.GetText(), "no rule asks about it") {
+			t.Errorf("%v", d)
+		}
+	}
+}
+
+// TestTheTableIsTheProfiles, whatever the owner's file changes of it.
+func TestTheTableIsTheProfiles(t *testing.T) {
+	r := newRoom(t)
+	r.write("version: 1\nprofile: coding\ntable: {run: {untrusted: restrict}}\n")
+	r.reload(t.Context(), "")
+	rows := map[string]string{}
+	for _, row := range r.page().GetTable() {
+		for _, c := range row.GetCells() {
+			rows[row.GetEffect()] += c.GetTrust() + " " + c.GetVerdict() + ", "
+		}
+	}
+	if want := "system allow, owner allow, local allow, shared allow, external contain, untrusted contain, "; len(rows) != 7 || rows["run"] != want {
+		t.Errorf("%d rows: %q", len(rows), rows["run"])
 	}
 }
 

@@ -25,7 +25,7 @@ const changed = "the file was changed meanwhile; read it again, and put your cha
 
 // SaveRules implements [httpapi.RulesPage].
 func (d *Desk) SaveRules(ctx context.Context, who httpapi.Identity, r *wire.SaveRulesRequest) (*wire.SaveRulesResponse, error) {
-	got, err := d.save(ctx, who, "policy-saved", r.GetText(), r.GetRead())
+	got, err := d.save(ctx, who, "policy-saved", []byte(r.GetText()), r.GetRead())
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (d *Desk) RollBackRules(ctx context.Context, who httpapi.Identity, r *wire.
 	if err != nil {
 		return nil, err
 	}
-	got, err := d.save(ctx, who, "policy-rolled-back", v.Text, r.GetRead())
+	got, err := d.save(ctx, who, "policy-rolled-back", v.data(), r.GetRead())
 	if err != nil {
 		return nil, err
 	}
@@ -69,12 +69,15 @@ func (d *Desk) mayWrite(ctx context.Context, who httpapi.Identity) error {
 }
 
 // save replaces the policy by a text without errors, if the file still has the digest that the
-// caller read, and puts it in force.
-func (d *Desk) save(ctx context.Context, who httpapi.Identity, kind, text, read string) (got saved, err error) {
-	if err := errors.Join(d.mayWrite(ctx, who), bounded(text)); err != nil {
+// caller read, and puts it in force. A nil text removes the file.
+func (d *Desk) save(ctx context.Context, who httpapi.Identity, kind string, text []byte, read string) (got saved, err error) {
+	if err := errors.Join(d.mayWrite(ctx, who), bounded(string(text))); err != nil {
 		return got, err
 	}
-	if got.problems, err = d.check(who, text); err != nil {
+	if text != nil {
+		got.problems, err = d.check(who, string(text))
+	}
+	if err != nil {
 		return got, err
 	}
 	d.saving.Lock()
@@ -113,7 +116,7 @@ type change struct {
 	who  httpapi.Identity
 	kind string // of the record
 	at   string // the file
-	text string
+	text []byte // nil if the file is removed
 	was  []byte // the old text; nil if there was no file
 }
 
@@ -125,15 +128,15 @@ func (c *change) write(ctx context.Context, read string) error {
 		if c.was, err = config.ReadPolicy(c.at); err != nil {
 			return nil, err
 		}
-		if digest(c.was) != read {
+		if digest(c.was) != read || c.was == nil && c.text == nil {
 			return nil, errChanged
 		}
 		if unrecorded = c.record(ctx, c.kind); unrecorded != nil {
 			return nil, unrecorded
 		}
 		recorded = true
-		old := version{At: c.desk.opts.Now().UTC(), By: c.who.Name, Text: string(c.was)}
-		return []byte(c.text), c.desk.keep(old, c.was != nil)
+		old := version{At: c.desk.opts.Now().UTC(), By: c.who.Name, Text: string(c.was), Missing: c.was == nil}
+		return c.text, c.desk.keep(old)
 	})
 	if err != nil && recorded {
 		err = errors.Join(err, c.record(ctx, "policy-not-saved"))
@@ -151,7 +154,11 @@ func (c *change) write(ctx context.Context, read string) error {
 func unusable(err error) error { return fmt.Errorf("%w: %w", httpapi.ErrInvalid, err) }
 
 func (c *change) record(ctx context.Context, kind string) error {
-	said := fmt.Sprintf("digest %s of the text, by %s (%s)", floodmark.DigestOf(c.text).Short(), floodmark.OneLine(c.who.Name, maxName), c.who.Channel)
+	what := "no file, so that the shipped profile holds"
+	if c.text != nil {
+		what = fmt.Sprintf("digest %s of the text", floodmark.DigestOf(string(c.text)).Short())
+	}
+	said := fmt.Sprintf("%s, by %s (%s)", what, floodmark.OneLine(c.who.Name, maxName), c.who.Channel)
 	return c.desk.opts.Note(ctx, c.who.Tenant, floodmark.IncidentSeen{Kind: kind, Text: said})
 }
 
@@ -186,11 +193,11 @@ func (c *change) takeBack(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if digest(now) != digest([]byte(c.text)) {
+	if digest(now) != digest(c.text) {
 		return errChanged
 	}
 	if c.was == nil {
-		err = os.Remove(c.at)
+		err = wholefile.Remove(c.at)
 	} else {
 		err = wholefile.Replace(c.at, c.was, 0o600)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -64,6 +65,42 @@ func TestSaveFirst(t *testing.T) {
 	r.strange = nil
 	if got := r.save(looser, ""); got.GetRefused() != "" || r.read() != looser {
 		t.Errorf("%v", got)
+	}
+	page := r.page()
+	if v := page.GetVersions(); len(v) == 0 || !v[0].GetMissing() || v[0].GetDigest() != "" {
+		t.Fatalf("that there was no file is no version: %v", v)
+	}
+	first := page.GetVersions()[0].GetId()
+	ask := &wire.RollBackRulesRequest{Version: first, Read: page.GetFiles()[0].GetDigest()}
+	back, err := r.RollBackRules(t.Context(), me(), ask)
+	if _, gone := os.Stat(r.file); err != nil || back.GetRefused() != "" || !back.GetLoaded() || !back.GetFile().GetMissing() || !errors.Is(gone, fs.ErrNotExist) {
+		t.Fatalf("%v: %v, %v", err, back, gone)
+	}
+	if last := r.notes[len(r.notes)-1]; last.Kind != "policy-rolled-back" || !strings.Contains(last.Text, "no file") {
+		t.Errorf("%v", last)
+	}
+	ask.Read = ""
+	if back, err := r.RollBackRules(t.Context(), me(), ask); err != nil || back.GetRefused() == "" {
+		t.Errorf("a file that is gone was removed again: %v, %v", err, back)
+	}
+	again := r.page().GetVersions()[0]
+	if back, err := r.RollBackRules(t.Context(), me(), &wire.RollBackRulesRequest{Version: again.GetId()}); err != nil || back.GetRefused() != "" || r.read() != looser {
+		t.Errorf("%v: %v", err, back)
+	}
+}
+
+// TestRemovingIsTakenBack: if the rules without a file are refused, the file comes back.
+func TestRemovingIsTakenBack(t *testing.T) {
+	r := newRoom(t)
+	if err := os.Remove(r.file); err != nil {
+		t.Fatal(err)
+	}
+	r.save(looser, "")
+	page := r.page()
+	r.strange = errors.New("no")
+	back, err := r.RollBackRules(t.Context(), me(), &wire.RollBackRulesRequest{Version: page.GetVersions()[0].GetId(), Read: page.GetFiles()[0].GetDigest()})
+	if err != nil || back.GetRefused() == "" || r.read() != looser {
+		t.Errorf("%v: %v", err, back)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/catalog"
 	"github.com/floodmark/floodmark/internal/console/past"
 	"github.com/floodmark/floodmark/internal/reports/rejudge"
 	"github.com/floodmark/floodmark/internal/service/httpapi"
@@ -102,7 +103,13 @@ func (d *Desk) both(who httpapi.Identity, text string) (now kernel.Rules, then *
 	if err != nil {
 		return now, nil, nil, err
 	}
-	if now, wrong = rejudge.Rules(d.name(who), []byte(text), shipped); wrong.Failed() {
+	var own []*catalog.File
+	if d.opts.Own != nil {
+		if file, err := d.opts.Own(); err == nil { // without it less can be told
+			own = append(own, file)
+		}
+	}
+	if now, wrong = rejudge.Rules(d.name(who), []byte(text), shipped, own...); wrong.Failed() {
 		return now, nil, wrong, nil
 	}
 	held := d.opts.Rules(who.Tenant)
@@ -113,9 +120,9 @@ func (d *Desk) both(who httpapi.Identity, text string) (now kernel.Rules, then *
 	if err != nil {
 		return now, nil, nil, err
 	}
-	old, broken := rejudge.Rules(d.opts.File, was, shipped)
+	old, broken := rejudge.Rules(d.opts.File, was, shipped, own...)
 	if broken.Failed() { // what is on the disk is not in force
-		old, broken = rejudge.Rules(d.opts.File, held.Text, shipped)
+		old, broken = rejudge.Rules(d.opts.File, held.Text, shipped, own...)
 	}
 	if broken.Failed() {
 		return now, nil, nil, fmt.Errorf("read the rules in force: %w", broken)

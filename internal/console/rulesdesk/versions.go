@@ -13,7 +13,6 @@ import (
 
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/console/past"
 	"github.com/floodmark/floodmark/internal/service/httpapi"
 	"github.com/floodmark/floodmark/internal/setup/config"
@@ -35,22 +34,28 @@ type version struct {
 	At   time.Time `json:"at"` // when it was replaced
 	By   string    `json:"by"` // who replaced it
 	Text string    `json:"text"`
+	// Missing says that there was no file: the shipped profile held.
+	Missing bool `json:"missing,omitempty"`
 
 	id string
 }
 
 func (v version) wire() *wire.RulesVersion {
 	return &wire.RulesVersion{
-		Id: v.id, At: timestamppb.New(v.At), By: past.Foreign(v.By), Digest: floodmark.DigestOf(v.Text).String(), Bytes: int64(len(v.Text)),
+		Id: v.id, At: timestamppb.New(v.At), By: past.Foreign(v.By), Digest: digest(v.data()), Bytes: int64(len(v.Text)), Missing: v.Missing,
 	}
 }
 
-// keep stores a version that is about to be replaced, and removes the oldest ones. Without a file
-// there is nothing to keep.
-func (d *Desk) keep(v version, there bool) error {
-	if !there {
+// data returns what the file held; nil if there was none.
+func (v version) data() []byte {
+	if v.Missing {
 		return nil
 	}
+	return []byte(v.Text)
+}
+
+// keep stores a version that is about to be replaced, and removes the oldest ones.
+func (d *Desk) keep(v version) error {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("keep the old policy: %w", err)

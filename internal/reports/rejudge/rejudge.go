@@ -17,8 +17,10 @@ import (
 
 // Rules returns the rules that a policy text makes with a catalog; without a text, those of the
 // shipped profile. All texts that are compared must use the same catalog, so that tools which none
-// of them describes compare as equal. The problems are nil unless the text has an error.
-func Rules(name string, text []byte, shipped *catalog.Catalog) (kernel.Rules, floodmark.Problems) {
+// of them describes compare as equal. own is what the monitor adds to the catalog, the files of its
+// installation; with it the catalog is the one that sessions were recorded with. The problems are nil
+// unless the text has an error.
+func Rules(name string, text []byte, shipped *catalog.Catalog, own ...*catalog.File) (kernel.Rules, floodmark.Problems) {
 	var layers []policy.Layer
 	if text != nil {
 		layers = append(layers, policy.Layer{Name: name, Data: text})
@@ -27,7 +29,7 @@ func Rules(name string, text []byte, shipped *catalog.Catalog) (kernel.Rules, fl
 	if problems.Failed() {
 		return kernel.Rules{}, problems
 	}
-	return kernel.NewRules(p, catalog.New(p.Tools(), shipped)), nil
+	return kernel.NewRules(p, catalog.New(append(p.Tools(), own...), shipped)), nil
 }
 
 // A Sum is the result of judging sessions again. Programs read its JSON: fields are only added,
@@ -91,7 +93,9 @@ func (s *Sum) Session(trial replay.Retrial, of tally.Session, first uint64) erro
 	if err != nil {
 		return err
 	}
-	s.Sessions++
+	if len(a.Decisions) > 0 { // what counts as a session elsewhere, too
+		s.Sessions++
+	}
 	s.Tasks += a.Tasks
 	s.Questions.Was += a.Asked
 	s.Questions.Would += a.WouldAsk
@@ -151,6 +155,10 @@ func (s *Sum) Cut(most int) {
 	}
 }
 
+// nothingHolds is said of a call for which no reason is left. The rule beside it is the one that held
+// it before.
+const nothingHolds = "no rule asks about it, holds it or boxes it then; before, this one did"
+
 func difference(session string, first uint64, d replay.Rejudged) Difference {
 	out := Difference{
 		Decision: fmt.Sprintf("%s#%d", session, first+uint64(d.Index)), At: d.At, Turn: d.Turn, Action: d.Title(),
@@ -161,12 +169,11 @@ func difference(session string, first uint64, d replay.Rejudged) Difference {
 		return out
 	}
 	out.Would = d.Would.Verdict.String()
-	reasons := d.Would.Reasons
-	if len(reasons) == 0 {
-		reasons = d.Was.Reasons
-	}
-	if len(reasons) > 0 {
-		out.Rule, out.Text = reasons[0].Rule, reasons[0].Text
+	switch {
+	case len(d.Would.Reasons) > 0:
+		out.Rule, out.Text = d.Would.Reasons[0].Rule, d.Would.Reasons[0].Text
+	case len(d.Was.Reasons) > 0: // what it said was of the old answer
+		out.Rule, out.Text = d.Was.Reasons[0].Rule, nothingHolds
 	}
 	return out
 }

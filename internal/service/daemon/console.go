@@ -43,7 +43,7 @@ func (d *Daemon) consoleDesk(c *console.Console) consoleDesk {
 		Groups: d.opts.Service.AnswerGroups, AnswersFor: d.opts.Service.AnswersFor,
 		Agents: agents, Gateway: d.opts.Paths.Gateway,
 	}), Desk: rulesdesk.New(rulesdesk.Options{
-		File: d.opts.Paths.Policy, Versions: d.opts.Paths.Versions, Journal: d.store, Shipped: d.reader.Shipped,
+		File: d.opts.Paths.Policy, Versions: d.opts.Paths.Versions, Journal: d.store, Shipped: d.reader.Shipped, Own: d.ownPlaces,
 		Rules: d.rulesFor, Reload: d.reloadFor, Fleet: d.joined.Line, Now: d.opts.Now,
 		Note: func(ctx context.Context, tenant string, seen floodmark.IncidentSeen) error {
 			return d.ofOwner(ctx, journal.Session{Tenant: tenant, ID: monitor.Incidents}, seen)

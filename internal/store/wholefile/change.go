@@ -59,7 +59,8 @@ func readOwn(path string, limit int64) (data []byte, replaced bool, err error) {
 
 // Change replaces a file by what with returns, under a lock that keeps other processes from
 // changing the file at the same time. It waits at most wait for the lock. what names the content of
-// the file in errors. Errors of with are returned unchanged.
+// the file in errors. Errors of with are returned unchanged. If with returns nil without an error, the
+// file is removed.
 func Change(ctx context.Context, path, what string, wait time.Duration, with func() ([]byte, error)) (err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("write %s: %w", what, err)
@@ -75,8 +76,21 @@ func Change(ctx context.Context, path, what string, wait time.Duration, with fun
 	if err != nil {
 		return err
 	}
-	if err := Replace(path, data, 0o600); err != nil {
+	if data == nil {
+		err = Remove(path)
+	} else {
+		err = Replace(path, data, 0o600)
+	}
+	if err != nil {
 		return fmt.Errorf("write %s: %w", what, err)
 	}
 	return nil
+}
+
+// Remove removes a file for good: it does not come back after a power cut.
+func Remove(path string) error {
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	return SyncFolder(filepath.Dir(path))
 }

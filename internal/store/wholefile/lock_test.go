@@ -3,6 +3,7 @@ package wholefile_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -79,6 +80,10 @@ func TestChange(t *testing.T) {
 		}
 		if _, err := wholefile.ReadOwn(link, 10); !errors.As(err, new(*wholefile.ShownError)) {
 			t.Error(err)
+		}
+		err = wholefile.Change(t.Context(), path, "the words", time.Minute, func() ([]byte, error) { return nil, nil })
+		if _, gone := os.Stat(path); err != nil || !errors.Is(gone, fs.ErrNotExist) {
+			t.Errorf("%v, %v", err, gone)
 		}
 	})
 }
