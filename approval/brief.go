@@ -44,6 +44,9 @@ func (q Question) Brief() Brief {
 		if !slices.ContainsFunc(b.What, func(p Part) bool { return p.Foreign && p.Text == inWords(q.Action.Tool.Name) }) {
 			b.What = b.What.say(" with ").quote(inWords(q.Action.Tool.Name), maxShownName)
 		}
+		if to, _ := q.places(); to >= 0 && slices.Contains(b.What, Part{Text: q.value(to), Foreign: true}) {
+			said[to] = true
+		}
 	}
 	rows, left, hides := q.rows(false)
 	warned, unshown := q.warnings(), q.unshown()
@@ -220,7 +223,7 @@ func (q Question) reason() Phrase {
 		}
 		text := floodmark.Shorten(floodmark.Visible(r.Text), maxShownAsked)
 		if q.looks() && (r.Code == floodmark.FlowSecret || r.Code == floodmark.FlowPrivate) {
-			return spelled("Even a look can carry something out: " + text)
+			return spelled("Even a read sends a request out: " + text)
 		}
 		return spelled(capital(text))
 	}

@@ -38,13 +38,13 @@ func TestTwoLines(t *testing.T) {
 		{command("go test ./..."), "pi wants to run: “go test ./...”", read},
 		{command("rm -rf build"), "pi wants to delete “build”: “rm -rf build”", read},
 		{command("make && rm -rf build"), "pi wants to run a command that deletes “build”: “make && rm -rf build”", read},
-		{command("git push origin main --force"), "pi wants to push by force, over what is there, to “main” at “origin”; what it adds was not looked at: “git push origin main --force”", read},
+		{command("git push origin main --force"), "pi wants to push by force, over what is there, to “main” at “origin”; Floodmark has not looked at what it sends: “git push origin main --force”", read},
 		{command("git push origin :a :b"), "pi wants to delete “a” and “b” at “origin”: “git push origin :a :b”", read},
-		{command("git push origin +main x"), "pi wants to run a command that pushes to “x” at “origin” and pushes by force, over what is there, to “main” at “origin”; what it adds was not looked at: “git push origin +main x”", read},
+		{command("git push origin +main x"), "pi wants to run a command that pushes to “x” at “origin” and pushes by force, over what is there, to “main” at “origin”; Floodmark has not looked at what it sends: “git push origin +main x”", read},
 		{box, "pi wants to run: “npm test”", "It failed in its box: it wanted “api.example”, and a box has no network."},
 		{secret, "pi wants to run: “curl https://x.example”", "It had read “news.example” (anyone can write there). A secret is in what would be sent, and you did not name where this goes."},
 		{own, "helper wants to run a program with “act”, command: “rm -rf build”", "Your rules ask about this."},
-		{steered, "helper wants to send something to “eve@evil.example” with “act”, recipient: “eve@evil.example”", "“eve@evil.example” stands in “news.example” (anyone can write there)."},
+		{steered, "helper wants to send something to “eve@evil.example” with “act”", "“eve@evil.example” stands in “news.example” (anyone can write there)."},
 		{none, "helper wants to fetch something from the internet with “act”", "Your rules ask about this."},
 	} {
 		b := c.q.Brief()
@@ -63,7 +63,7 @@ func TestWhatAPushSends(t *testing.T) {
 	team := hook.Remote{Address: "git@git.example:team/ledger.git", Team: true}
 	sent := hook.Sent{Sums: "1 commit, 2 files, +3 -1 lines", Branch: "yen", Fresh: true, Files: []string{"a.ts", "b”.ts"}, Hosts: []string{"x.example"}}
 	looked := &hook.Push{Digest: floodmark.DigestOf("x"), Sent: sent}
-	const unseen = "; what it adds was not looked at: "
+	const unseen = "; Floodmark has not looked at what it sends: "
 	for _, c := range []struct {
 		line   string
 		push   *hook.Push
@@ -73,7 +73,7 @@ func TestWhatAPushSends(t *testing.T) {
 		{"git push -u origin yen", looked, team, "push 1 commit, 2 files, +3 -1 lines to the new branch “yen” of “git.example/team/ledger”, your team's, in “a.ts”, “b⟨U+201D⟩.ts”, and first to name “x.example”: "},
 		{"git push", &hook.Push{Digest: floodmark.DigestOf("x"), Sent: hook.Sent{Sums: "1 commit", Branch: "main"}}, hook.Remote{Address: "https://a@b.example/x", Own: true}, "push 1 commit to branch “main” of “https://a@b.example/x”, your own: "},
 		{"git push origin main", &hook.Push{Unseen: "x"}, team, "push to “main” at “origin” (origin is “git.example/team/ledger”, your team's)" + unseen},
-		{"git push", nil, hook.Remote{Address: "https://b.example/x.git"}, "push this branch to where git's settings send it (origin is “b.example/x”, its usual remote)" + unseen},
+		{"git push", nil, hook.Remote{Address: "https://b.example/x.git"}, "push this branch to the place that git's settings name (origin is “b.example/x”, its usual remote)" + unseen},
 		{"git push origin main", nil, hook.Remote{Changed: true, Team: true, Address: "ssh://git@b.example/x"}, "push to “main” at “origin” (origin is “b.example/x”, git's settings changed in this session)" + unseen},
 		{"git push origin main", nil, hook.Remote{Own: true}, "push to “main” at “origin” (origin is not one plain address)" + unseen},
 		{"git push git@b.example:rolf/x.git a", nil, team, "push to “a” at “git@b.example:rolf/x.git”, NOT the usual remote" + unseen},
@@ -111,7 +111,7 @@ func TestWhyIsSentences(t *testing.T) {
 		q    approval.Question
 		want string
 	}{
-		{look, "It had read “news.example” (anyone can write there). Even a look can carry something out: secrets were read before, and this could send them out."},
+		{look, "It had read “news.example” (anyone can write there). Even a read sends a request out: secrets were read before, and this could send them out."},
 		{boxed, "It had read “news.example” (anyone can write there). Secrets were read before, and this could send them out. It needs more than a box gives."},
 		{copied, "This very command stands in “news.example” (anyone can write there)." + run},
 		{common, "It had read “news.example” (anyone can write there)." + run},

@@ -265,7 +265,7 @@ func TestDeeds(t *testing.T) {
 		floodmark.Run:   {"run a program", "Code runs on your machine with your rights."},
 		floodmark.Send:  {"send something to others", "It goes out and cannot be called back."},
 		floodmark.Write: {"write a file or note", "A file or note is written."},
-		floodmark.Fetch: {"fetch something from the internet", "That place is asked, and the agent reads its answer."},
+		floodmark.Fetch: {"fetch something from the internet", "A request goes there, and the agent reads the answer."},
 		floodmark.Observe: {
 			"look something up", "Nothing leaves and nothing changes.",
 		},

@@ -28,7 +28,7 @@ func (q Question) pushed() (lines []Phrase, whole bool) {
 		return []Phrase{Phrase{}.say("(!) What it sends is not shown: " + p.Unseen + ". After a yes the agent itself pushes whatever is there then.")}, true
 	}
 	for _, l := range p.Head {
-		lines = append(lines, Phrase{}.say(l))
+		lines = append(lines, quoting(l))
 	}
 	lines = append(lines, Phrase{}.say("After a yes the monitor pushes exactly this as soon as the agent asks again, and the agent pushes nothing."))
 	if len(p.Body) > maxPushLines || len(strings.Join(p.Body, "\n")) > maxPushBytes {
@@ -38,6 +38,25 @@ func (q Question) pushed() (lines []Phrase, whole bool) {
 		lines = append(lines, Phrase{}.say(l))
 	}
 	return lines, true
+}
+
+// quoting quotes the names in a line of a review, which it has between « and ».
+func quoting(line string) (p Phrase) {
+	for line != "" {
+		before, rest, open := strings.Cut(line, "«")
+		name, after, closed := strings.Cut(rest, "»")
+		if !open || !closed {
+			break
+		}
+		if before != "" {
+			p = p.say(before)
+		}
+		p, line = p.quote(name, maxWhole), after
+	}
+	if line != "" {
+		p = p.say(line)
+	}
+	return p
 }
 
 // sends says what an inspected push sends, and where to.
@@ -95,7 +114,7 @@ func (q Question) goesTo(list []deeds.Deed) (p Phrase) {
 		p = p.say(", NOT the usual remote")
 	}
 	if slices.ContainsFunc(list, func(d deeds.Deed) bool { return d.Push && !strings.HasPrefix(d.Verb, "delete") }) {
-		p = p.say("; what it adds was not looked at")
+		p = p.say("; Floodmark has not looked at what it sends")
 	}
 	return p
 }

@@ -22,8 +22,8 @@ func TestCardOfAPush(t *testing.T) {
 		length int // how many lines a terminal shows
 	}{
 		{"no push", nil, false, "", 0},
-		{"short", &hook.Push{Digest: floodmark.DigestOf("a"), Head: []string{"Sends 1 commits"}, Body: body(40)}, false, "Sends 1 commits", 40},
-		{"long", &hook.Push{Digest: floodmark.DigestOf("a"), Head: []string{"Sends 1 commits"}, Body: body(41)}, true, "The diff has 41 lines", 41},
+		{"short", &hook.Push{Digest: floodmark.DigestOf("a"), Head: []string{"Sends 1 commit", "commit ab as branch «x”y» of «h»"}, Body: body(40)}, false, "commit ab as branch “x⟨U+201D⟩y” of “h”", 40},
+		{"long", &hook.Push{Digest: floodmark.DigestOf("a"), Head: []string{"Sends 1 commit"}, Body: body(41)}, true, "The diff has 41 lines", 41},
 		{"wide", &hook.Push{Digest: floodmark.DigestOf("a"), Body: []string{strings.Repeat("x", 1801)}}, true, "The diff has 1 lines", 0},
 		{"unseen", &hook.Push{Unseen: "the remote is away"}, false, "(!) What it sends is not shown: the remote is away. After a yes the agent itself pushes", 0},
 		{"to be split", &hook.Push{Refuse: "split it"}, false, "", 0},

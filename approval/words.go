@@ -363,7 +363,7 @@ func (q Question) consequence(named bool) Phrase {
 	case floodmark.Write:
 		return p.say("a file or note is written.")
 	case floodmark.Fetch:
-		return p.say("that place is asked, and the agent reads its answer.")
+		return p.say("a request goes there, and the agent reads the answer.")
 	case floodmark.Observe:
 	}
 	return p.say("nothing leaves and nothing changes.")

@@ -760,7 +760,15 @@ type AskedCall struct {
 	Lost int32 `protobuf:"varint,16,opt,name=lost,proto3" json:"lost,omitempty"`
 	// What stands in the call word for word as others wrote it, at most 3, the least
 	// trusted first. It is no more than the card shows.
-	Quotes        []*Quote `protobuf:"bytes,17,rep,name=quotes,proto3" json:"quotes,omitempty"`
+	Quotes []*Quote `protobuf:"bytes,17,rep,name=quotes,proto3" json:"quotes,omitempty"`
+	// What a push would send, line by line as a person reviews it: two spaces, a sign (`+`,
+	// `-`, `|` for what commits say, or a space) and the line of others. Other lines name
+	// commits and files. The same lines are in `card`.
+	Diff []string `protobuf:"bytes,18,rep,name=diff,proto3" json:"diff,omitempty"`
+	// The digest of the source that a person may trust beside this question; empty if there
+	// is none. It is the only one that led to it, the reason names it, and people outside
+	// wrote nothing in it.
+	Trustable     string `protobuf:"bytes,19,opt,name=trustable,proto3" json:"trustable,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -912,6 +920,20 @@ func (x *AskedCall) GetQuotes() []*Quote {
 		return x.Quotes
 	}
 	return nil
+}
+
+func (x *AskedCall) GetDiff() []string {
+	if x != nil {
+		return x.Diff
+	}
+	return nil
+}
+
+func (x *AskedCall) GetTrustable() string {
+	if x != nil {
+		return x.Trustable
+	}
+	return ""
 }
 
 // A value of a call that a source of little trust held. Those who wrote it are not known
@@ -1781,7 +1803,7 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	" \x01(\tR\n" +
 	"approvedBy\x12\x12\n" +
 	"\x04seen\x18\v \x01(\tR\x04seen\x12\x12\n" +
-	"\x04over\x18\f \x01(\bR\x04over\"\x8a\x04\n" +
+	"\x04over\x18\f \x01(\bR\x04over\"\xbc\x04\n" +
 	"\tAskedCall\x12,\n" +
 	"\x06action\x18\x01 \x01(\v2\x14.floodmark.v1.ActionR\x06action\x12\x12\n" +
 	"\x04line\x18\x02 \x01(\tR\x04line\x12.\n" +
@@ -1800,7 +1822,9 @@ const file_floodmark_v1_state_proto_rawDesc = "" +
 	"\x03why\x18\x0e \x01(\tR\x03why\x12\x12\n" +
 	"\x04more\x18\x0f \x01(\bR\x04more\x12\x12\n" +
 	"\x04lost\x18\x10 \x01(\x05R\x04lost\x12+\n" +
-	"\x06quotes\x18\x11 \x03(\v2\x13.floodmark.v1.QuoteR\x06quotes\"\x87\x01\n" +
+	"\x06quotes\x18\x11 \x03(\v2\x13.floodmark.v1.QuoteR\x06quotes\x12\x12\n" +
+	"\x04diff\x18\x12 \x03(\tR\x04diff\x12\x1c\n" +
+	"\ttrustable\x18\x13 \x01(\tR\ttrustable\"\x87\x01\n" +
 	"\x05Quote\x12\x14\n" +
 	"\x05words\x18\x01 \x01(\tR\x05words\x12\x0e\n" +
 	"\x02of\x18\x02 \x01(\tR\x02of\x12\x1a\n" +

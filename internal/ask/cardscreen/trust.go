@@ -6,46 +6,14 @@ import (
 	"time"
 
 	"github.com/floodmark/floodmark"
-	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/internal/ask/askedcall"
 	"github.com/floodmark/floodmark/wire"
 )
-
-// maxNamed is the length up to which a question's list of sources is complete; a longer list may
-// have been cut.
-const maxNamed = 2
-
-// named returns the source that caused a question, or nil. It must be the only source, the reason
-// must name it, and it must have come in as [floodmark.Shared]. A source that strangers or people
-// outside wrote is trusted by its digest only, not with a key beside a question that the source
-// caused.
-func named(q *wire.Question) *wire.Source {
-	one, shared := call(q), floodmark.Shared.String()
-	list := one.GetSources()
-	if len(list) == 0 || len(list) > maxNamed || one.GetMark().GetTrust() != shared {
-		return nil
-	}
-	src := list[0]
-	for _, other := range list {
-		if other.GetDigest() != src.GetDigest() || other.GetLabel().GetTrust() != shared {
-			return nil
-		}
-	}
-	name := sourceName(src)
-	if src.GetDigest() == "" || name == "" || !strings.Contains(one.GetWhy(), name) {
-		return nil
-	}
-	return src
-}
-
-// sourceName returns a source as a card names it; empty if a card cannot name it.
-func sourceName(src *wire.Source) string {
-	return approval.OriginOf(floodmark.Source{Origin: wire.ToOrigin(src.GetOrigin())}, floodmark.Shared).String()
-}
 
 // trusts returns the source that a key may trust, or nil. A local monitor sends codes only to those
 // who may also trust sources; a fleet knows that by the login.
 func (s *Screen) trusts(q *wire.Question) *wire.Source {
-	src := named(q)
+	src := askedcall.Trustable(call(q))
 	if s.Vouch == nil || src == nil || !s.Fleet && q.GetCode() == "" {
 		return nil
 	}
@@ -72,7 +40,7 @@ func trustRows(q *wire.Question, src *wire.Source, left time.Duration) []string 
 		}
 	}
 	return []string{
-		"Trust " + sourceName(src) + "?",
+		"Trust " + askedcall.SourceName(src) + "?",
 		text,
 		"Exactly this content, digest " + digest[:min(len(digest), shownDigits)] + ": one more byte is not covered. It then counts as a file of your own, in every session, and the agent may do more after having read it.",
 		"It holds until you take it back: «floodmark trust --withdraw " + floodmark.Visible(q.GetSession()) + " " + digest[:min(len(digest), shownDigits)] + "»",

@@ -61,7 +61,7 @@ func movesAfterTheYes() []attempt {
 		}, want: again},
 		{name: "a new branch", setup: func(w *world) { w.git("checkout", "-q", "-b", "feature/a"); fine(w) }, line: "git push -u origin feature/a", want: pushed, head: "which has no such branch yet"},
 		{name: "the branch there already is elsewhere", setup: func(w *world) { w.git("checkout", "-q", "-b", "x"); fine(w); w.git("checkout", "-q", "main") }, line: "git push origin x", want: unseen},
-		{name: "a new branch, and the remote has moved", setup: func(w *world) { w.git("checkout", "-q", "-b", "x"); fine(w); theirs(w, w.origin) }, want: pushed, head: "Sends 1 commits, 1 files"},
+		{name: "a new branch, and the remote has moved", setup: func(w *world) { w.git("checkout", "-q", "-b", "x"); fine(w); theirs(w, w.origin) }, want: pushed, head: "Sends 1 commit, 1 file"},
 		{name: "the monitor is started again after the yes", setup: fine, then: func(w *world) { w.door = New(w.door.cfg) }, want: again},
 		{name: "with its errors", setup: fine, line: "git push 2>&1", want: pushed},
 		{name: "a gate agrees after the yes", setup: func(w *world) { fine(w); w.door.cfg.Hooks = forgetful{w.door.cfg.Hooks} }, want: pushed},

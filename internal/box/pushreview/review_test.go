@@ -71,7 +71,7 @@ func TestMake(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"Sends 2 commits, 1 files (0 new, 1 changed, 0 deleted), +2 -1 lines, 1 modes that change, 1 files that are only in between",
+		"Sends 2 commits, 1 file (0 new, 1 changed, 0 deleted), +2 -1 lines, 1 modes that change, 1 files that are only in between",
 		fmt.Sprintf("commit %.12s as branch «main» of «https://git.example/a», now at %.12s", end, base),
 	}
 	if !slices.Equal(r.Head, want) {

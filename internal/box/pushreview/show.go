@@ -308,7 +308,7 @@ func (s *shower) head(p Plan, list []commit, whole []change) []string {
 	if len(gone) > 0 {
 		head = append(head, "NOT SHOWN: "+strings.Join(gone, ", "))
 	}
-	words := []string{fmt.Sprintf("%d commits", len(list)), fmt.Sprintf("%d files (%d new, %d changed, %d deleted)", len(whole), s.added, s.changed, s.deleted), fmt.Sprintf("+%d -%d lines", s.plus, s.minus)}
+	words := []string{counted(len(list), "commit"), fmt.Sprintf("%s (%d new, %d changed, %d deleted)", counted(len(whole), "file"), s.added, s.changed, s.deleted), fmt.Sprintf("+%d -%d lines", s.plus, s.minus)}
 	for _, c := range []struct {
 		n    int
 		what string

@@ -149,7 +149,7 @@ func Why(q *Question, table *finding.Table) string {
 		}
 	}
 	if path, ok := steered(q); ok {
-		return "its argument " + path + " was seen only in text of others"
+		return "its argument «" + path + "» was seen only in text of others"
 	}
 	return ""
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
+	"github.com/floodmark/floodmark/internal/ask/askedcall"
 	"github.com/floodmark/floodmark/internal/service/httpapi"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel/answer"
@@ -64,16 +65,15 @@ func (d *Desk) open(ctx context.Context, who httpapi.Identity, t *tale) []*wire.
 		for _, shown := range o.Shown {
 			call := &wire.AskedCall{
 				Action: wire.FromAction(floodmark.Action{Kind: floodmark.CallTool, Tool: shown.Tool, ArgsDigest: shown.ArgsDigest}),
-				Line:   shown.Tool.String(), Pattern: shown.Pattern, Mark: wire.FromLabel(shown.Mark), Codes: codes(shown.Codes),
-				Offers: offers(shown.Offers),
+				Line:   shown.Tool.String(), Pattern: shown.Pattern, Mark: wire.FromLabel(shown.Mark), Codes: askedcall.Codes(shown.Codes),
+				Offers: askedcall.Offers(shown.Offers),
 			}
 			if !shown.Pick.IsZero() {
 				call.Pick = &wire.Pick{Words: "say where it goes; the agent has to ask again to show it"}
 			}
 			if words, ok := t.asked.question(o.ID, shown); ok {
 				words.Push, words.Remote = d.push(t.session, o, shown)
-				fill(call, words)
-				wire.Endorse(call.Sources, t.state.Ledger.Endorsements())
+				askedcall.Fill(call, words, t.state.Ledger.Endorsements())
 			}
 			q.Calls = append(q.Calls, call)
 		}
@@ -85,38 +85,6 @@ func (d *Desk) open(ctx context.Context, who httpapi.Identity, t *tale) []*wire.
 		list = append(list, q)
 	}
 	return list
-}
-
-func fill(call *wire.AskedCall, q approval.Question) {
-	call.Action, call.Line, call.Pattern = wire.FromAction(q.Action), q.Line, q.Pattern
-	call.Asked, call.Source, call.Consequence, call.Card = q.Asked, q.Source, q.Consequence, q.Lines()
-	b := q.Brief()
-	call.What, call.Why, call.More, call.Lost = b.What.String(), b.Why.String(), b.More, int32(min(b.Lost, 1<<30))
-	if q.Pick != nil {
-		call.Pick = &wire.Pick{Argument: strings.Join(append([]string{q.Pick.Argument}, q.Pick.Others...), ", "), Among: q.Pick.Among, Words: q.Pick.Words}
-	}
-	for _, one := range q.Quoted() {
-		call.Quotes = append(call.Quotes, &wire.Quote{Words: one.Words, Of: one.Of, Argument: one.Argument, Trust: one.Trust.String(), At: int64(one.At), Pieced: one.Pieced})
-	}
-	for _, src := range q.Sources {
-		call.Sources = append(call.Sources, wire.FromSource(src))
-	}
-}
-
-func offers(list []floodmark.Offer) []*wire.Offer {
-	out := make([]*wire.Offer, len(list))
-	for i, o := range list {
-		out[i] = &wire.Offer{Words: o.Words, Scope: string(o.Scope), Pattern: o.Pattern, Minutes: int32(min(o.For, approval.HereFor) / time.Minute)}
-	}
-	return out
-}
-
-func codes(list []floodmark.Code) []string {
-	words := make([]string, len(list))
-	for i, c := range list {
-		words[i] = string(c)
-	}
-	return words
 }
 
 // Answer implements [httpapi.Owner]. On a laptop, an approval needs the code that was shown at the

@@ -32,14 +32,14 @@ func said(line string) string {
 // The words for a push are true for every way to write a push that deletes or forces.
 func TestWhatAPushDoes(t *testing.T) {
 	for line, want := range map[string]string{
-		"git push":                                             "to push this branch to where git's settings send it",
+		"git push":                                             "to push this branch to the place that git's settings name",
 		"git push origin main":                                 "to push to «main» at «origin»",
 		"git push -u origin HEAD:refs/heads/wip":               "to push to «wip» at «origin»",
 		"git push origin main --force":                         "to push by force, over what is there, to «main» at «origin»",
 		"git push -uf origin main":                             "to push by force, over what is there, to «main» at «origin»",
 		"git push --force-with-lease=main origin main":         "to push by force, over what is there, to «main» at «origin»",
 		"git push origin +main":                                "to push by force, over what is there, to «main» at «origin»",
-		"git push -f":                                          "to push by force, over what is there, this branch to where git's settings send it",
+		"git push -f":                                          "to push by force, over what is there, this branch to the place that git's settings name",
 		"git push origin :a :b":                                "to delete «a» and «b» at «origin»",
 		"git push -d origin a":                                 "to delete «a» at «origin»",
 		"git push origin --delete a b c d":                     "to delete «a», «b», «c» and 1 more at «origin»",
@@ -57,8 +57,8 @@ func TestWhatAPushDoes(t *testing.T) {
 		"git push --repo https://good.example/x.git evil main": "to push in a way that is not explained here",
 		"git push --tags origin main":                          "pushes to «main» at «origin»; pushes all tags to «origin»",
 		"git push --follow-tags origin main":                   "pushes to «main» at «origin»; pushes all tags to «origin»",
-		"git push --follow-tags":                               "pushes this branch to where git's settings send it; pushes all tags to where git's settings send it",
-		"git push -f --tags":                                   "to push by force, over what is there, all tags to where git's settings send it",
+		"git push --follow-tags":                               "pushes this branch to the place that git's settings name; pushes all tags to the place that git's settings name",
+		"git push -f --tags":                                   "to push by force, over what is there, all tags to the place that git's settings name",
 		"git push --all --tags origin":                         "pushes all branches to «origin»; pushes all tags to «origin»",
 		"git push --prune --tags origin":                       "to push in a way that is not explained here, over or without what is there",
 		"git push origin tag v1":                               "to push in a way that is not explained here",

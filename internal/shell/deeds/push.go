@@ -123,7 +123,7 @@ func (p *push) short(letters string) (takes bool) {
 func (p *push) deeds() (list []Deed) {
 	at := []Piece{{Text: " at "}, {p.to, true}}
 	if p.to == "" {
-		at = []Piece{{Text: " where git's settings send it"}}
+		at = []Piece{{Text: " the place that git's settings name"}}
 	}
 	if p.strange {
 		rest := []Piece{{Text: "in a way that is not explained here"}} // an option may also change where it goes
@@ -187,7 +187,7 @@ func deed(force bool, rest []Piece) Deed {
 
 func bare(to string) []Piece {
 	if to == "" {
-		return []Piece{{Text: " where git's settings send it"}}
+		return []Piece{{Text: " the place that git's settings name"}}
 	}
 	return []Piece{{Text: " "}, {to, true}}
 }
