@@ -127,3 +127,18 @@ test('notes and origins say no kinds, digests or names of sessions', () => {
   expect(f.cameFrom('docs.example (untrusted)')).toBe('docs.example (untrusted)');
   expect([f.within('/p', '/p/a/b'), f.within('/p', '/pq'), f.within('/p', '/p'), f.within('', '/a'), f.within(undefined, undefined)]).toEqual(['a/b', '/pq', '/p', '/a', undefined]);
 });
+
+test('what a person did by hand is history, and no incident', () => {
+  const me = 'user 0';
+  const cases: [string, string, string][] = [
+    ['policy-saved', 'digest b48ea426 of the text, by user 0 (console)', 'Rules saved by you (console)'],
+    ['policy-rolled-back', 'digest b48ea426 of the text, by Ann (console)', 'An earlier version of the rules saved again by Ann (console)'],
+    ['policy-loaded', 'the rules saved in the console are in force: digest 1', 'The saved rules are in force'],
+    ['undo', '2 files of shop are given back as they were before the call, by user 0 (console): ["a"]', 'Undone: 2 files of shop are given back as they were before the call, by you (console): ["a"]'],
+  ];
+  for (const [kind, text, want] of cases) {
+    expect(f.ownAct({ kind, text })).toBe(true);
+    expect(f.actWords({ kind, text }, me)).toBe(want);
+  }
+  for (const kind of ['policy-changed', 'policy-not-saved', 'unmediated-call', '']) expect(f.ownAct({ kind })).toBe(false);
+});

@@ -1,6 +1,6 @@
 // Words for times, levels and deeds.
 
-import type { Action, Answered, Decided, Label, Source, Time } from './types';
+import type { Action, Answered, Decided, Incident, Label, Source, Time } from './types';
 
 /** capital begins a sentence. */
 export const capital = (s: string): string => s.charAt(0).toUpperCase() + s.slice(1);
@@ -135,6 +135,29 @@ export function noteWords(line: string, caller: string | undefined): string {
     .replace(/^policy-changed: another policy holds from now on: digest \w+$/, 'Other rules hold from now on')
     .replace(/^[a-z]+(-[a-z]+)+: /, '');
   return said.replace(/\bby user \d+\b/, (by) => `by ${who(by.slice(3), caller)}`);
+}
+
+const acts = ['policy-saved', 'policy-rolled-back', 'policy-loaded', 'undo', 'definition-accepted', 'definition-rejected', 'definition-forgotten', 'copy-forgotten'];
+
+/** ownAct says whether an incident is what a person did by hand: history, and nothing that went wrong. */
+export const ownAct = (i: Incident): boolean => acts.includes(i.kind ?? '');
+
+/** actWords says what a person did by hand, without the kind and without digests. */
+export function actWords(i: Incident, caller: string | undefined): string {
+  const said = (i.text ?? '').replace(/\bby user \d+\b/, (by) => `by ${who(by.slice(3), caller)}`);
+  const by = /\bby (.+)$/.exec(said)?.[1] ?? '';
+  switch (i.kind) {
+    case 'policy-saved':
+      return `Rules saved${by && ` by ${by}`}`;
+    case 'policy-rolled-back':
+      return `An earlier version of the rules saved again${by && ` by ${by}`}`;
+    case 'policy-loaded':
+      return 'The saved rules are in force';
+    case 'undo':
+      return `Undone: ${said}`;
+    default:
+      return `${(i.kind ?? '').replace('-', ' ')}: ${said}`;
+  }
 }
 
 /** who is a person's name, or you: a number of a user says nothing to its owner. */

@@ -1,7 +1,7 @@
 // What the daemon tells, as all pages see it: read once, then kept up to date by a stream.
 
 import * as api from './api';
-import { millis } from './format';
+import { millis, ownAct } from './format';
 import type { Answered, Decided, Incident, Question, Session, StatusResponse, WatchResponse } from './types';
 
 export type State = 'closed' | 'starting' | 'live' | 'lost';
@@ -231,7 +231,7 @@ class Live {
         if (m.session && m.decided.action?.kind === 'call-tool') last[m.session] = m.decided;
         if (m.session) this.#wrote(m.session, m);
       } else if (m.boxed) boxed.push({ session: m.session ?? '', agent: m.agent ?? '', d: m.boxed });
-      else if (m.incident) this.incidents = [m.incident, ...this.incidents].slice(0, 20);
+      else if (m.incident && !ownAct(m.incident)) this.incidents = [m.incident, ...this.incidents].slice(0, 20);
       else if (m.paused || m.resumed) read = true;
       for (const f of this.#hears) f(m);
     }

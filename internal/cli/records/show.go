@@ -2,7 +2,6 @@ package records
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -10,6 +9,7 @@ import (
 
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/cli"
+	"github.com/floodmark/floodmark/internal/text/meaning"
 	"github.com/floodmark/floodmark/monitor"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -203,12 +203,22 @@ func restText(p *cli.Sheet, a *wire.ShowResponse, where cli.Place) {
 			p.Line(2, cli.Short(e.GetDigest())+" as "+e.GetTrust()+", by "+e.GetBy())
 		}
 	}
-	if len(a.GetIncidents()) > 0 {
-		p.Title(incidentsTitle(a))
-		for _, i := range a.GetIncidents() {
-			p.Painted(2, cli.Stamp(i.GetAt())+" "+i.GetKind()+": "+i.GetText(), p.St.Red)
+	var acts, wrong []string
+	for _, i := range a.GetIncidents() {
+		line := cli.Stamp(i.GetAt()) + " " + i.GetKind() + ": " + i.GetText()
+		if meaning.OwnAct(i.GetKind()) {
+			acts = append(acts, line)
+		} else {
+			wrong = append(wrong, line)
 		}
 	}
+	if len(wrong) > 0 {
+		p.Title(incidentsTitle(a))
+		for _, line := range wrong {
+			p.Painted(2, line, p.St.Red)
+		}
+	}
+	p.List(0, "What you changed", acts)
 	var facts []string
 	for _, e := range a.GetFacts() {
 		facts = append(facts, entryText(e))
@@ -223,11 +233,8 @@ func restText(p *cli.Sheet, a *wire.ShowResponse, where cli.Place) {
 // incidentsTitle returns the title of the incidents. Some incidents are deliberate acts that people
 // must be able to look up, such as a rollout of rules.
 func incidentsTitle(a *wire.ShowResponse) string {
-	switch {
-	case a.GetSession().GetId() == string(monitor.Incidents):
+	if a.GetSession().GetId() == string(monitor.Incidents) {
 		return "Incidents, and what was done to the monitor"
-	case slices.ContainsFunc(a.GetIncidents(), func(i *wire.Incident) bool { return i.GetKind() == "undo" }):
-		return "Incidents, and what was undone"
 	}
 	return "What should not have been possible"
 }

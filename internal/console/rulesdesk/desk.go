@@ -41,7 +41,9 @@ type Options struct {
 	Fleet func() string
 	// Note records an incident.
 	Note func(ctx context.Context, tenant string, seen floodmark.IncidentSeen) error
-	Now  func() time.Time
+	// Saving is told the text that a person saves, before it is in force; nil: nothing is told.
+	Saving func(text string)
+	Now    func() time.Time
 }
 
 // A Desk answers the page of rules. It is safe for concurrent use.

@@ -14,6 +14,7 @@ import (
 	"github.com/floodmark/floodmark/internal/service/httpapi"
 	"github.com/floodmark/floodmark/internal/setup/config"
 	"github.com/floodmark/floodmark/internal/store/wholefile"
+	"github.com/floodmark/floodmark/internal/text/meaning"
 	"github.com/floodmark/floodmark/wire"
 )
 
@@ -25,7 +26,7 @@ const changed = "the file was changed meanwhile; read it again, and put your cha
 
 // SaveRules implements [httpapi.RulesPage].
 func (d *Desk) SaveRules(ctx context.Context, who httpapi.Identity, r *wire.SaveRulesRequest) (*wire.SaveRulesResponse, error) {
-	got, err := d.save(ctx, who, "policy-saved", []byte(r.GetText()), r.GetRead())
+	got, err := d.save(ctx, who, meaning.RulesSaved, []byte(r.GetText()), r.GetRead())
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +42,7 @@ func (d *Desk) RollBackRules(ctx context.Context, who httpapi.Identity, r *wire.
 	if err != nil {
 		return nil, err
 	}
-	got, err := d.save(ctx, who, "policy-rolled-back", v.data(), r.GetRead())
+	got, err := d.save(ctx, who, meaning.RulesBack, v.data(), r.GetRead())
 	if err != nil {
 		return nil, err
 	}
@@ -135,6 +136,9 @@ func (c *change) write(ctx context.Context, read string) error {
 			return nil, unrecorded
 		}
 		recorded = true
+		if c.desk.opts.Saving != nil {
+			c.desk.opts.Saving(string(c.text))
+		}
 		old := version{At: c.desk.opts.Now().UTC(), By: c.who.Name, Text: string(c.was), Missing: c.was == nil}
 		return c.text, c.desk.keep(old)
 	})

@@ -48,6 +48,10 @@ func (d *Daemon) consoleDesk(c *console.Console) consoleDesk {
 		Note: func(ctx context.Context, tenant string, seen floodmark.IncidentSeen) error {
 			return d.ofOwner(ctx, journal.Session{Tenant: tenant, ID: monitor.Incidents}, seen)
 		},
+		Saving: func(text string) {
+			saved := floodmark.DigestOf(text)
+			d.saved.Store(&saved)
+		},
 	})}
 }
 

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/floodmark/floodmark"
+	"github.com/floodmark/floodmark/internal/rules/liverules"
 	"github.com/floodmark/floodmark/internal/setup/config"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/monitor"
@@ -59,6 +60,15 @@ func TestThePagesOfTheConsole(t *testing.T) {
 	}
 	if said := c.incidents(t); !strings.Contains(said, "policy-saved") || !strings.Contains(said, "(console)") {
 		t.Errorf("the journal says %q", said)
+	} else if !strings.Contains(said, "policy-loaded") || strings.Contains(said, "policy-changed") {
+		t.Errorf("the journal says of what the console saved: %q", said)
+	}
+	if lines, n := c.d.notes.list(""); n != 0 {
+		t.Errorf("saving counts as an incident: %q", lines)
+	}
+	c.d.rulesChanged(liverules.Status{Rules: c.d.live.Current().Rules, Fresh: true})
+	if lines, n := c.d.notes.list(""); n != 1 || !strings.Contains(strings.Join(lines, "\n"), "policy-changed") {
+		t.Errorf("what another program did with the same text is no incident: %q", lines)
 	}
 	var did wire.DidResponse
 	if status := c.ask(t, "Did", `{"days":7}`, &did); status != http.StatusOK || did.GetAsked() != 1 || len(did.GetDays()) != 7 {

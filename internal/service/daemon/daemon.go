@@ -13,6 +13,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	sd "github.com/coreos/go-systemd/v22/daemon"
@@ -129,8 +130,10 @@ type Daemon struct {
 	bots      []*telegram.Bot
 	desktop   *desktop.Desktop
 	console   *console.Console
-	pages     consoleDesk      // answers the pages of console
-	auditor   *auditor.Auditor // nil: none
+	pages     consoleDesk // answers the pages of console
+	// saved is the digest of the rules that a person saved in console and that are not in force yet.
+	saved   atomic.Pointer[floodmark.Digest]
+	auditor *auditor.Auditor // nil: none
 
 	hooks, owners net.Listener
 	network       []remote

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"github.com/floodmark/floodmark/internal/text/meaning"
 )
 
 // notes are the warnings for a person, kept for status. The journal keeps them for good.
@@ -43,13 +45,17 @@ const (
 	maxKinds        = 64
 )
 
-// add notes an incident of a tenant and reports whether to record it.
+// add notes an incident of a tenant and reports whether to record it. What a person did by hand is
+// recorded, and is no incident.
 func (n *notes) add(tenant, kind, text string, now time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	own := n.own(tenant)
-	own.count++
-	if of := own.kinds[kind]; of < maxOfKind && (len(own.lines) < maxNotes || of == 0 && len(own.kinds) < maxKinds) {
+	act := meaning.OwnAct(kind)
+	if !act {
+		own.count++
+	}
+	if of := own.kinds[kind]; !act && of < maxOfKind && (len(own.lines) < maxNotes || of == 0 && len(own.kinds) < maxKinds) {
 		own.kinds[kind]++
 		own.lines = append(own.lines, kind+": "+text)
 	}

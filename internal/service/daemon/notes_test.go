@@ -44,6 +44,11 @@ func TestIncidentsArePaced(t *testing.T) {
 	if lines, count := n.list("firm"); len(lines) != 0 || count != 0 {
 		t.Errorf("a tenant hears %q", lines)
 	}
+	before, all := n.list("")
+	n.add("", "policy-saved", "by its owner", now)
+	if lines, count := n.list(""); count != all || len(lines) != len(before) {
+		t.Errorf("what a person did by hand counts as an incident: %d, %q", count, lines)
+	}
 	if !n.add("firm", "one kind too many", "of its own", now) {
 		t.Error("what others did keeps a tenant's incidents from being written")
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/floodmark/floodmark/internal/rules/liverules"
 	"github.com/floodmark/floodmark/internal/rules/signedrules"
 	"github.com/floodmark/floodmark/internal/service/owner"
+	"github.com/floodmark/floodmark/internal/text/meaning"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/monitor"
@@ -36,9 +37,18 @@ func (d *Daemon) rulesChanged(s liverules.Status) {
 	s.Log(d.opts.Log)
 	if s.Fresh && s.Announced {
 		d.notes.tell("«floodmark protect» changed the rules; if that was not you, «floodmark unprotect» takes it back")
+	} else if s.Fresh && d.isSaved(string(s.Rules.Text)) {
+		d.incident(context.Background(), meaning.RulesLoaded, "the rules saved in the console are in force: digest "+s.Rules.Policy.Hash().Short())
 	} else if s.Fresh {
 		d.incident(context.Background(), "policy-changed", "another policy holds from now on: digest "+s.Rules.Policy.Hash().Short())
 	}
+}
+
+// isSaved reports whether a text is what a person saved in the console last. It is so once for each
+// saving: another program that writes the same text later is not believed.
+func (d *Daemon) isSaved(text string) bool {
+	saved := d.saved.Load()
+	return saved != nil && *saved == floodmark.DigestOf(text) && d.saved.CompareAndSwap(saved, nil)
 }
 
 // openSigned opens the signed rules, if service.yaml has keys for those of any tenant. They are

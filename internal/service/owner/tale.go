@@ -14,6 +14,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/approval"
 	"github.com/floodmark/floodmark/internal/service/httpapi"
+	"github.com/floodmark/floodmark/internal/text/meaning"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/kernel"
 	"github.com/floodmark/floodmark/report"
@@ -179,7 +180,7 @@ func (t *tale) summary(now time.Time) *wire.Session {
 		Id: printedID(t.session), Problem: t.problem, Agent: t.state.Agent, Project: t.state.Project, Parent: string(t.state.Parent),
 		Mark: wire.FromLabel(t.state.Mark()), Facts: t.link.Seq, Closed: t.closed || t.forgotten(),
 		Decisions: int64(len(t.decisions)), Stopped: t.stopped, Asked: t.questions, Boxed: t.boxed, BoxFailed: t.boxFailed,
-		Pending: int64(t.state.Book.Waiting(now)), Incidents: int64(len(t.incidents)),
+		Pending: int64(t.state.Book.Waiting(now)), Incidents: t.wrong(),
 	}
 	if t.forgotten() {
 		s.Written = timestamppb.New(time.Unix(0, t.erased.At))
@@ -187,6 +188,16 @@ func (t *tale) summary(now time.Time) *wire.Session {
 	}
 	s.Opened, s.Written = timestamppb.New(t.opened), timestamppb.New(t.written)
 	return s
+}
+
+// wrong counts the incidents that are not what a person did by hand.
+func (t *tale) wrong() (n int64) {
+	for _, i := range t.incidents {
+		if !meaning.OwnAct(i.GetKind()) {
+			n++
+		}
+	}
+	return n
 }
 
 // named finds the session an owner names, as [meant] describes.

@@ -12,6 +12,7 @@ import (
 	"github.com/floodmark/floodmark"
 	"github.com/floodmark/floodmark/internal/project/undo"
 	"github.com/floodmark/floodmark/internal/service/httpapi"
+	"github.com/floodmark/floodmark/internal/text/meaning"
 	"github.com/floodmark/floodmark/journal"
 	"github.com/floodmark/floodmark/wire"
 )
@@ -145,7 +146,7 @@ func (d *Desk) unsay(ctx context.Context, s journal.Session, a undo.About, did u
 }
 
 // Undo is the kind of incident that records that the owner had a call undone.
-const Undo = "undo"
+const Undo = meaning.Undone
 
 const maxUndoWhy = 500 // bytes of an error that is shown
 

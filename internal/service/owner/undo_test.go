@@ -6,6 +6,7 @@ import (
 
 	"github.com/floodmark/floodmark/internal/project/undo"
 	"github.com/floodmark/floodmark/internal/service/httpapi"
+	"github.com/floodmark/floodmark/wire"
 )
 
 // The beginning of a session's or call's name is enough if it is unique.
@@ -59,5 +60,13 @@ func TestWhichNameIsMeant(t *testing.T) {
 		if got, err := m.one("look"); got != want || (err == nil) != (want != "") {
 			t.Errorf("%s: %q, %v", word, got, err)
 		}
+	}
+}
+
+// What the owner had undone is told with the session, and is not counted as an incident of it.
+func TestAnUndoIsNoIncident(t *testing.T) {
+	told := tale{incidents: []*wire.Incident{{Kind: Undo}, {Kind: "unmediated-call"}, {Kind: Undo}}}
+	if n := told.wrong(); n != 1 {
+		t.Errorf("%d incidents", n)
 	}
 }
