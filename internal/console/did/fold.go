@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -221,9 +222,7 @@ func (f *fold) recall(s past.Session) error {
 				continue
 			}
 			one = &wire.DidDeed{Fate: string(d.Fate), What: past.Foreign(d.What), Why: past.Foreign(d.Why), Would: d.Would}
-			if d.Key {
-				one.Why = past.Foreign("a key would have been read: " + d.Why)
-			}
+			one.Why = past.Foreign(told(d))
 			for _, b := range d.Behind[:min(maxBehind, len(d.Behind))] {
 				one.Behind = append(one.Behind, past.Foreign(b))
 			}
@@ -236,6 +235,24 @@ func (f *fold) recall(s past.Session) error {
 		}
 	}
 	return nil
+}
+
+// told says why a call was stopped or contained, the most telling reason first: what it would have
+// done, and then who or what stopped it.
+func told(d tally.Deed) string {
+	why := d.Why
+	if d.By != "" {
+		why = "refused by " + d.By
+	}
+	switch {
+	case d.Grave == tally.FetchedCode && d.Code == floodmark.TaintEscalation:
+		return d.Grave // the effect that the table names is only a guess at what the code does
+	case d.Grave != "":
+		return d.Grave + ": " + why
+	case d.Key:
+		return "a key would have been read: " + why
+	}
+	return why
 }
 
 // finish returns the answer without what cost questions.
@@ -254,7 +271,7 @@ func (f *fold) finish() *wire.DidResponse {
 }
 
 // gravity returns the rank of a deed: what ran although it would have been stopped, a secret that
-// would have left, what was stopped, and the others.
+// would have left, other lasting harm, what was stopped, and the others.
 func gravity(d *wire.DidDeed) int {
 	stopped := d.GetFate() == string(tally.Stopped)
 	switch {
@@ -262,8 +279,10 @@ func gravity(d *wire.DidDeed) int {
 		return 0
 	case d.GetSecret():
 		return 1
-	case stopped:
+	case stopped && (strings.HasPrefix(d.GetWhy(), tally.FetchedCode) || strings.HasPrefix(d.GetWhy(), tally.LogsIn)):
 		return 2
+	case stopped:
+		return 3
 	}
-	return 3
+	return 4
 }

@@ -39,6 +39,12 @@ type Deed struct {
 	Blamed []floodmark.Source `json:"-"`
 	// Key says that the call only looks at keys or passwords on this machine.
 	Key bool `json:"-"`
+	// Grave says what else would have been lasting harm, or "": see [grave]. By is who refused the
+	// call, if a person did.
+	Grave string `json:"-"`
+	By    string `json:"-"`
+	// Code is that of the reason in Why.
+	Code floodmark.Code `json:"-"`
 	// Times is how often the call was made, in the given Sessions and between First and Last.
 	Times    int       `json:"times"`
 	Sessions []string  `json:"sessions"`
@@ -60,7 +66,7 @@ func Recall(sessions []Session, since time.Time) (*Recap, error) {
 	out := &Recap{Since: since, Deeds: []Deed{}}
 	at := map[string]int{}
 	for _, s := range sessions {
-		state, counted := kernel.NewState(), false
+		state, counted, said := kernel.NewState(), false, newRefusals()
 		if s.Erased != nil {
 			state = kernel.Forgotten(*s.Erased)
 		}
@@ -69,8 +75,9 @@ func Recall(sessions []Session, since time.Time) (*Recap, error) {
 			if ok && !f.At.Before(since) {
 				out.Decisions++
 				counted = true
-				out.add(at, s.Name, f.At, d, state)
+				out.add(at, s.Name, f.At, d, state, said)
 			}
+			said.take(f.Fact)
 			if err := state.Apply(f.Fact); err != nil {
 				return nil, err
 			}
@@ -98,7 +105,7 @@ func gravity(d Deed) int {
 	return n
 }
 
-func (r *Recap) add(at map[string]int, session string, when time.Time, f floodmark.ActionDecided, state *kernel.State) {
+func (r *Recap) add(at map[string]int, session string, when time.Time, f floodmark.ActionDecided, state *kernel.State, said refusals) {
 	d := Deed{What: What(&f.Action)}
 	var ok bool
 	if d.Fate, d.Would, ok = fate(f); !ok {
@@ -112,7 +119,7 @@ func (r *Recap) add(at map[string]int, session string, when time.Time, f floodma
 	if !known {
 		for _, reason := range f.Decision.Reasons {
 			if reason.Verdict < floodmark.Allow && d.Rule == "" {
-				d.Rule, d.Why = cmp.Or(reason.Rule, string(reason.Code)), reason.Text
+				d.Rule, d.Why, d.Code = cmp.Or(reason.Rule, string(reason.Code)), reason.Text, reason.Code
 			}
 			d.Secret = d.Secret || reason.Code == floodmark.FlowSecret
 		}
@@ -122,6 +129,9 @@ func (r *Recap) add(at map[string]int, session string, when time.Time, f floodma
 		}
 		d.Behind, d.First = report.Retell(&state.Ledger, f).Sources, when
 		d.Key = !d.Secret && looksAtKey(f)
+		if !d.Would {
+			d.Grave, d.By = grave(f), said.of(f)
+		}
 		i = len(r.Deeds)
 		at[key], r.Deeds = i, append(r.Deeds, d)
 	}
