@@ -95,7 +95,7 @@ test('a change is heard and drawn', () =>
     const show = fake.data.show;
     fake.data.show = (id) => ({ ...show(id), session: { ...show(id).session, decisions: '777' } });
     fake.say({ session: 's-ledger', decided: { id: 's-ledger#900', action: { kind: 'call-tool' } } });
-    await page.getByText('777 decisions').waitFor();
+    await page.getByText('777 calls').waitFor();
     assert.notEqual(before, await page.locator('.sum').innerText());
   }));
 

@@ -5,6 +5,7 @@ import { byMiddle, layout, size } from '../src/lib/session/layout';
 import { byDagre } from '../src/lib/session/order';
 import { columnOf, draw, focusOn, home, wordOf } from '../src/lib/session/model';
 import { escape, toSvg } from '../src/lib/session/svg';
+import { inWords, outputs, stopsInWords } from '../src/lib/session/timeline';
 import { afterEndorse, canVouch, dependent } from '../src/lib/session/vouch';
 import { graphOf } from '../dev/graphs.mjs';
 import type { SessionGraphResponse } from '../src/lib/types';
@@ -166,4 +167,25 @@ test('vouching promises no more than it can keep', () => {
   expect(afterEndorse([], undefined, 'x').now).toBe('untrusted');
   expect(sources.map(canVouch)).toEqual([false, true, true, true, true]);
   expect(canVouch({ label: label('untrusted') })).toBe(false);
+});
+
+test('the same call that asks again is one question', () => {
+  const call = { tool: { name: 'bash' }, argsDigest: 'a' };
+  const asked = { decision: { verdict: 'confirm' }, action: call };
+  expect(stopsInWords([asked, asked, { decision: { verdict: 'restrict' }, action: call }])).toBe('1 refused, 1 asked');
+  expect(stopsInWords([asked, { ...asked, action: { ...call, argsDigest: 'b' } }, { ...asked, action: {} }, { ...asked, action: {} }])).toBe('4 asked');
+});
+
+test('what was done one time is not done «at once»', () => {
+  const one = (effect: string) => ({ kind: 'decision' as const, at: 0, id: effect, d: { decision: { verdict: 'allow' }, action: { kind: 'call-tool', effects: [effect], tool: { name: 'x' }, arguments: [{ path: 'p', shown: 'y' }] } } });
+  expect(inWords([one('observe')])).toBe('1 look');
+  expect(inWords([one('observe'), one('observe'), one('write')])).toBe('looked at twice, 1 write');
+});
+
+test('what a command returned is named by the command', () => {
+  const show = {
+    decisions: [{ action: { call: 'c1', arguments: [{ path: 'command', shown: 'cat prices.md' }] } }, { action: { call: 'c2' } }],
+    sources: [{ node: 1, call: 'c1', origin: { kind: 'tool', name: 'bash' } }, { node: 2, call: 'c2', origin: { kind: 'tool', name: 'bash' } }, { node: 3, call: 'c1', origin: { kind: 'sender' } }],
+  };
+  expect([...outputs(show)]).toEqual([[1, 'output of cat prices.md']]);
 });

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { because, sinceFirst } from '../src/lib/figures';
 import * as f from '../src/lib/format';
 import { read, to } from '../src/lib/route.svelte';
 import { isWhole, phrase, pieces, shorten, visible } from '../src/lib/visible';
@@ -141,4 +142,37 @@ test('what a person did by hand is history, and no incident', () => {
     expect(f.actWords({ kind, text }, me)).toBe(want);
   }
   for (const kind of ['policy-changed', 'policy-not-saved', 'unmediated-call', '']) expect(f.ownAct({ kind })).toBe(false);
+});
+
+test('what was behind a call is told in words', () => {
+  const cases: [string[], string][] = [
+    [['bash /home/dev/shop/node_modules (untrusted) -> file prices.md (session pi:1)', 'bash (untrusted) -> file prices.md (session pi:1)', 'docs.example (untrusted)'], 'the file prices.md, changed by a command that had read node_modules (untrusted), and 2 more'],
+    [['bash (untrusted) -> file days.py (session pi:1)'], 'the file days.py, changed by a command whose output is untrusted'],
+    [['Bash /home/dev/tally (untrusted)'], 'the output of a command that had read tally (untrusted)'],
+    [['Bash (local)'], 'the output of a command (local)'],
+    [['fetch https://a.example (untrusted)', 'fetch https://a.example (untrusted)'], 'fetch https://a.example (untrusted)'],
+    [[], ''],
+  ];
+  for (const [origins, want] of cases) expect(f.behindWords(origins)).toBe(want);
+});
+
+test('the harm of a call is said first, and who refused it', () => {
+  const fetched = 'code from a place that you did not name would have run';
+  expect(because(fetched, false, 'user 0')).toEqual({ loud: 'Code from a place that you did not name would have run.', rest: '' });
+  expect(because(`${fetched}: refused by user 0`, true, 'user 0')).toEqual({ loud: 'Code from a place that you did not name would have run.', rest: 'You refused it.' });
+  expect(because('refused by Ann', false, 'user 0')).toEqual({ loud: '', rest: 'Ann refused it.' });
+  expect(because('a secret is in what would be sent', true, 'user 0')).toEqual({ loud: 'A secret would have left.', rest: 'A secret is in what would be sent.' });
+  expect(because('constructor: x', false, '').loud).toBe('');
+});
+
+test('a chart begins with the first day on which something happened', () => {
+  const days = [{ day: '2026-01-01' }, { day: '2026-01-02', stopped: '1' }, { day: '2026-01-03' }];
+  expect(sinceFirst(days).map((d) => d.day)).toEqual(['2026-01-02', '2026-01-03']);
+  expect(sinceFirst(days.slice(0, 1))).toHaveLength(1);
+});
+
+test('what a tool does is no destination, and a list has no brackets', () => {
+  const d = { decision: { verdict: 'confirm' }, action: { kind: 'call-tool', effects: ['send'], tool: { name: 'message' }, arguments: [{ path: 'action', shown: 'send' }, { path: 'to', shown: 'eve@evil.example' }, { path: 'files', shown: '["out.txt"]' }] } };
+  expect(f.deed(d).quote).toBe('eve@evil.example, out.txt (message)');
+  expect(f.place({ origin: { kind: 'sender', sender: 'me', isOwner: true } })).toBe('your message');
 });

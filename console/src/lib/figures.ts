@@ -1,7 +1,7 @@
 // Numbers in words, and the shape of a chart.
 
 import type { DidDay, DidResponse, RulesDifference, RulesTrial } from './desks';
-import { count } from './format';
+import { count, who } from './format';
 import type { Count } from './types';
 
 /** many is a number with its thousands apart. */
@@ -122,12 +122,45 @@ function inWords(parts: [Count | undefined, string][]): string {
   return parts.filter(([n]) => count(n) > 0).map(([n, what]) => `${many(n)} ${what}`).join(', ');
 }
 
+/** A Because is why a call was stopped: the harm that is said loud, if there is one, and the rest. */
+export interface Because {
+  loud: string;
+  rest: string;
+}
+
+const harms: Record<string, string> = {
+  'code from a place that you did not name would have run': 'Code from a place that you did not name would have run.',
+  'who can log in to this machine would have changed': 'Who can log in to this machine would have changed.',
+  'a key would have been read': 'A key would have been read.',
+};
+
+/** because tells the harm of a call first, and who refused it. */
+export function because(why: string | undefined, secret: boolean, caller: string | undefined): Because {
+  const [harm = '', ...more] = (why ?? '').split(': ');
+  const known = Object.hasOwn(harms, harm);
+  const rest = known ? more.join(': ') : (why ?? '');
+  const by = /^refused by (.+)$/.exec(rest)?.[1];
+  return {
+    loud: known ? (harms[harm] ?? '') : secret ? 'A secret would have left.' : '',
+    rest: by === undefined ? (rest === 'the owner refused this call' ? 'It was refused by hand.' : full(rest)) : who(by, caller) === 'you' ? 'You refused it.' : `${by} refused it.`,
+  };
+}
+
+/** sinceFirst leaves out the days before the first one on which something happened. */
+export function sinceFirst(days: DidDay[]): DidDay[] {
+  const first = days.findIndex((d) => count(d.asked) + count(d.stopped) + count(d.contained) > 0);
+  return first < 0 ? days : days.slice(first);
+}
+
 /** full is a sentence with its end. */
 export const full = (line: string | undefined): string => sentence(line).replace(/([^.!?:])$/, '$1.');
 
 /** noLine says why no line would spare questions, without the code of a reason. */
 export const noLine = (why: string | undefined): string =>
   (why ?? '').replace(/(not only the table asked): [a-z-]+/, '$1').replace(/\. nothing: /, '. ').split('. ').map((s) => sentence(s)).join('. ');
+
+/** isUnoffered says whether no line is offered because the source was behind something that was stopped. */
+export const isUnoffered = (why: string | undefined): boolean => /^no line is offered: something that this source/.test(why ?? '');
 
 /** sentence begins what the daemon says with a capital. */
 export const sentence = (line: string | undefined): string => (line ?? '').replace(/^[a-z]/, (c) => c.toUpperCase());

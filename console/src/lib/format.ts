@@ -89,14 +89,27 @@ export function deed(d: Decided): Deed {
   const tool = a.tool?.name ?? '';
   const command = d.box?.command || a.arguments?.find((x) => x.path === 'command' || x.path === 'script' || x.path === 'cmd')?.shown;
   if (command) return { words: verdictWord(d) === 'boxed' ? 'ran in a box' : effect === 'run' ? verb : `${done ? 'ran' : 'wanted to run'}`, quote: command };
-  const shown = (a.arguments ?? []).map((x) => x.shown).filter((x) => x);
+  const shown = (a.arguments ?? []).filter((x) => x.path !== 'action').map((x) => listed(x.shown)).filter((x) => x);
   if (shown.length === 0) return { words: done ? 'used' : 'wanted to use', quote: tool };
   return { words: verb, quote: `${shown.slice(0, 2).join(', ')} (${tool})` };
+}
+
+/** listed tells a list of texts without its brackets. */
+function listed(shown: string | undefined): string {
+  if (!shown?.startsWith('["')) return shown ?? '';
+  try {
+    const list: unknown = JSON.parse(shown);
+    return Array.isArray(list) && list.every((x) => typeof x === 'string') ? list.join(', ') : shown;
+  } catch {
+    return shown;
+  }
 }
 
 /** place names a source as a person would. */
 export function place(s: Source): string {
   const o = s.origin ?? {};
+  if (o.isOwner) return 'your message';
+  if (o.kind === 'history' && o.name === 'other content of that session') return 'more that the earlier session had read';
   return o.place || o.sender || o.group || [o.name, o.server].filter((x) => x).join(' of ') || o.kind || 'an unknown place';
 }
 
@@ -168,6 +181,23 @@ export function cameFrom(origin: string): string {
   const [first = '', ...files] = origin.replace(/, digest [0-9a-f]+$/, '').split(' -> ').map((p) => p.replace(/ \(session [^()]*\)/, ''));
   const last = files.at(-1)?.replace(/^file /, '');
   return last === undefined ? first : `${first}, by way of ${last}`;
+}
+
+/** behindWords tells what was behind a call in words: the first source, and how many more there are. */
+export function behindWords(origins: string[] | undefined): string {
+  const all = [...new Set((origins ?? []).map(sourceWords))];
+  return all.length === 0 ? '' : `${all[0]}${all.length > 1 ? `, and ${all.length - 1} more` : ''}`;
+}
+
+/** sourceWords tells of one source which file held it, and which command had brought it there. A form
+ * that is not known is told as it is. */
+export function sourceWords(origin: string): string {
+  const parts = origin.replace(/, digest [0-9a-f]+$/, '').split(' -> ').map((p) => p.replace(/ \(session [^()]*\)/, ''));
+  const [, read = '', level = ''] = /^(?:bash|shell|exec_command)(?: ([~/]\S*))? \((\w+)\)$/i.exec(parts[0] ?? '') ?? [];
+  const file = /^file (.+)$/.exec(parts.at(-1) ?? '')?.[1];
+  if (level === '' || (parts.length > 1 && file === undefined)) return cameFrom(origin);
+  const command = read ? `a command that had read ${folder(read)} (${level})` : `a command whose output is ${level}`;
+  return file === undefined ? (read ? `the output of ${command}` : `the output of a command (${level})`) : `the file ${file}, changed by ${command}`;
 }
 
 /** within names a file of a project by its path in it. */

@@ -58,7 +58,7 @@ func (b *bill) fill(ctx context.Context, out *wire.DidResponse) (err error) {
 		return err
 	}
 	sources := b.items(behind)
-	tools := b.items(func(q *tally.Question) []string { return []string{q.Fact.Action.Tool.String()} })
+	tools := b.items(b.toolNames())
 	projects := b.items(func(q *tally.Question) []string { return []string{q.Project} })
 	if err := b.weigh(ctx, slices.Concat(sources, tools, projects)); err != nil {
 		return err
@@ -80,6 +80,28 @@ func (b *bill) rules() (*spare.Judge, error) {
 		rules = held.Rules.Rules
 	}
 	return &spare.Judge{Name: b.desk.opts.File, Text: string(held.Text), Shipped: shipped, Rules: rules, Since: b.fold.since}, nil
+}
+
+// toolNames returns what names the tool of a question. Two names that differ only in their case are
+// tools of two agents, so the agent is named, too.
+func (b *bill) toolNames() func(*tally.Question) []string {
+	spelled := map[string]map[string]bool{}
+	for _, q := range b.fold.questions {
+		name := q.Fact.Action.Tool.String()
+		if low := strings.ToLower(name); spelled[low] == nil {
+			spelled[low] = map[string]bool{name: true}
+		} else {
+			spelled[low][name] = true
+		}
+	}
+	return func(q *tally.Question) []string {
+		tool := q.Fact.Action.Tool
+		name := tool.String()
+		if len(spelled[strings.ToLower(name)]) > 1 && tool.Agent != "" {
+			return []string{name + " of " + tool.Agent}
+		}
+		return []string{name}
+	}
 }
 
 // behind names the sources that were blamed for a question.

@@ -83,7 +83,7 @@ func (f *fold) add(s past.Session) (one quiet, lasting bool, err error) {
 		return quiet{}, false, err
 	}
 	one, deeds := f.facts(s.Facts)
-	one.decisions, one.tasks, one.failed, one.counts = int32(a.Decisions), int32(a.Tasks), int32(a.BoxFailed), a.Sessions > 0
+	one.tasks, one.failed, one.counts = int32(a.Tasks), int32(a.BoxFailed), a.Sessions > 0
 	f.figures(one)
 	f.out.Stopped += int64(a.Refused)
 	f.out.Contained += int64(a.Boxed)
@@ -163,6 +163,9 @@ func (f *fold) facts(list []replay.Recorded) (one quiet, deeds bool) {
 				continue
 			}
 			one.last = entry.At.UnixNano()
+			if fact.Action.Kind != floodmark.CallModel && fact.Action.Kind != floodmark.SendReply {
+				one.decisions++
+			}
 			deeds = deeds || fact.Decision.Would != ""
 			if fact.Decision.Verdict == floodmark.Restrict {
 				f.day(entry.At).Stopped++

@@ -1,7 +1,7 @@
 package tally
 
 import (
-	"regexp"
+	"path"
 	"slices"
 	"strings"
 
@@ -14,15 +14,54 @@ const (
 	LogsIn      = "who can log in to this machine would have changed"
 )
 
-const (
-	brings = `\b(?:curl|wget|aria2c)\b`
-	runs   = `(?:\S*/)?(?:(?:ba|z|da|k|fi)?sh|python[\d.]*|node|perl|ruby|php)\b`
-)
+// runsFetched reports whether a command line runs what it fetches. It is only for what people are told:
+// what a line does is decided elsewhere.
+func runsFetched(line string) bool {
+	for _, command := range strings.FieldsFunc(line, func(r rune) bool { return r == '\n' || r == ';' || r == '&' }) {
+		fetched := false
+		for part := range strings.SplitSeq(command, "|") {
+			name := program(part)
+			runs := name == "eval" || name == "source" || name == "." || interprets(name)
+			if fetched && interprets(name) || runs && opensFetch(part) {
+				return true
+			}
+			fetched = fetched || fetches(name)
+		}
+	}
+	return false
+}
 
-// fetched matches a command line that runs what it fetches. It is only for what people are told: what
-// a line does is decided elsewhere.
-var fetched = regexp.MustCompile(brings + `[^\n;&]*\|\s*(?:sudo\s+(?:-\S+\s+)*)?` + runs +
-	`|(?:` + runs + `|\beval|\bsource|(?:^|\s)\.)\s+(?:-c\s+)?["']?(?:<\(|\$\(|` + "`" + `)\s*` + brings)
+// program returns the name of the program that a simple command starts.
+func program(command string) string {
+	words := strings.Fields(command)
+	for len(words) > 0 && (words[0] == "sudo" || words[0] == "env" || strings.HasPrefix(words[0], "-")) {
+		words = words[1:]
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return path.Base(words[0])
+}
+
+func fetches(name string) bool { return name == "curl" || name == "wget" || name == "aria2c" }
+
+func interprets(name string) bool {
+	switch strings.TrimRight(name, digits+".") {
+	case "sh", "bash", "zsh", "dash", "ksh", "fish", "python", "node", "perl", "ruby", "php":
+		return true
+	}
+	return false
+}
+
+// opensFetch reports whether a command takes what another one fetches as its text or its file.
+func opensFetch(command string) bool {
+	for _, begin := range []string{"$(", "<(", "`"} {
+		if _, inner, ok := strings.Cut(command, begin); ok && fetches(program(inner)) {
+			return true
+		}
+	}
+	return false
+}
 
 // grave says in words what lasting harm a call would have done, or "" if that is not known.
 func grave(f floodmark.ActionDecided) string {
@@ -38,7 +77,7 @@ func grave(f floodmark.ActionDecided) string {
 		case a.Role == floodmark.Content || a.Path == floodmark.CommandAddress:
 		case strings.Contains(a.Shown, "authorized_keys"):
 			return LogsIn
-		case fetched.MatchString(a.Shown) && !stated:
+		case runsFetched(a.Shown) && !stated:
 			return FetchedCode
 		}
 	}

@@ -2,6 +2,7 @@ package tally
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -183,9 +184,14 @@ const maxWhat = 160
 // without content and secrets.
 func What(a *floodmark.Action) string {
 	var said []string
+	does := ""
 	for _, arg := range a.Arguments {
 		if arg.Role != floodmark.Content && arg.Shown != "" && arg.Path != floodmark.CommandAddress {
-			said = append(said, strings.Join(strings.Fields(arg.Shown), " "))
+			if one := strings.Join(strings.Fields(listed(arg.Shown)), " "); arg.Path == "action" {
+				does = " " + one // what the tool does, and no destination
+			} else {
+				said = append(said, one)
+			}
 		}
 	}
 	name := a.Tool.Name
@@ -198,5 +204,14 @@ func What(a *floodmark.Action) string {
 	case len(said) == 1 && a.Arguments[0].Path == "command":
 		return floodmark.Shorten(said[0], maxWhat)
 	}
-	return floodmark.Shorten(strings.TrimSpace(name+" "+strings.Join(said, ", ")), maxWhat)
+	return floodmark.Shorten(strings.TrimSpace(name+does+" "+strings.Join(said, ", ")), maxWhat)
+}
+
+// listed returns a list of texts without the signs of JSON, and any other text as it is.
+func listed(shown string) string {
+	var list []string
+	if strings.HasPrefix(shown, `["`) && json.Unmarshal([]byte(shown), &list) == nil {
+		return strings.Join(list, ", ")
+	}
+	return shown
 }

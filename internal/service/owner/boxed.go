@@ -17,7 +17,13 @@ import (
 func inBox(f floodmark.ActionDecided) bool { return f.Decision.Word() == floodmark.Contain }
 
 // count adds a decision to the figures of a session.
-func (t *tale) count(f floodmark.ActionDecided) {
+func (t *tale) count(f floodmark.ActionDecided, at time.Time) {
+	if f.Action.Kind != floodmark.CallModel {
+		t.calls++
+	}
+	if _, again := t.state.Book.Asked(f.Action.Tool, f.Action.ArgsDigest, at); again && f.Decision.Verdict == floodmark.Confirm {
+		return // the same question
+	}
 	if f.Decision.Verdict < floodmark.Allow {
 		t.stopped++
 	}

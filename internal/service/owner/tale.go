@@ -38,6 +38,7 @@ type tale struct {
 	// asked a person. boxed counts the commands that were allowed in a box, and boxFailed those
 	// that failed there.
 	stopped, questions, boxed, boxFailed int64
+	calls                                int64 // decisions that are not about asking the model
 	asked                                askedCalls
 	// copy describes the laptop's copy, and problem says what is wrong with it. Both are empty for
 	// a session of this monitor.
@@ -132,7 +133,7 @@ func (t *tale) take(e journal.Entry, explain explains, see sees) error {
 			one.why = &why
 		}
 		t.decisions = append(t.decisions, one)
-		t.count(f)
+		t.count(f, e.Time())
 	case floodmark.ContentArrived:
 		t.boxEnded(f)
 	case floodmark.IncidentSeen:
@@ -179,7 +180,7 @@ func (t *tale) summary(now time.Time) *wire.Session {
 	s := &wire.Session{
 		Id: printedID(t.session), Problem: t.problem, Agent: t.state.Agent, Project: t.state.Project, Parent: string(t.state.Parent),
 		Mark: wire.FromLabel(t.state.Mark()), Facts: t.link.Seq, Closed: t.closed || t.forgotten(),
-		Decisions: int64(len(t.decisions)), Stopped: t.stopped, Asked: t.questions, Boxed: t.boxed, BoxFailed: t.boxFailed,
+		Decisions: t.calls, Stopped: t.stopped, Asked: t.questions, Boxed: t.boxed, BoxFailed: t.boxFailed,
 		Pending: int64(t.state.Book.Waiting(now)), Incidents: t.wrong(),
 	}
 	if t.forgotten() {

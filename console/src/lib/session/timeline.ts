@@ -53,8 +53,31 @@ export function timeline(show: ShowResponse, graph: SessionGraphResponse | undef
     .map(([turn, list]) => ({ turn, from: list[0]?.at ?? 0, rows: rows(list), stopped: stopsInWords(list.filter((e) => e.kind === 'decision').map((e) => e.d)) }));
 }
 
-/** stopsInWords counts what was not simply allowed: `2 refused, 1 asked`. */
-export function stopsInWords(list: Decided[]): string {
+/** outputs names what commands returned by the command, where it is recorded: several are only «bash». */
+export function outputs(show: ShowResponse): Map<number, string> {
+  const commands = new Map<string, string>();
+  for (const d of show.decisions ?? []) {
+    const said = d.box?.command || d.action?.arguments?.find((x) => x.path === 'command' || x.path === 'script' || x.path === 'cmd')?.shown;
+    if (d.action?.call && said) commands.set(d.action.call, said);
+  }
+  const out = new Map<number, string>();
+  for (const s of show.sources ?? []) {
+    const command = s.call ? commands.get(s.call) : undefined;
+    if (command !== undefined && s.origin?.kind === 'tool') out.set(s.node ?? -1, `output of ${command}`);
+  }
+  return out;
+}
+
+/** stopsInWords counts what was not simply allowed: `2 refused, 1 asked`. The same call that asks again
+ * is one question. */
+export function stopsInWords(all: Decided[]): string {
+  const seen = new Set<string>();
+  const list = all.filter((d) => {
+    const a = d.action;
+    if (verdictWord(d) !== 'asked' || (a?.argsDigest ?? '') === '') return true;
+    const call = JSON.stringify([a?.tool?.server, a?.tool?.name, a?.argsDigest]);
+    return !seen.has(call) && seen.add(call);
+  });
   return (['refused', 'asked', 'checked'] as const)
     .map((word) => [list.filter((d) => verdictWord(d) === word).length, word] as const)
     .filter(([n]) => n > 0)
@@ -96,6 +119,9 @@ function rows(list: Event[]): Row[] {
   return out;
 }
 
+/** wordsOnce says that something was done one time: «once» alone could mean «at once». */
+const wordsOnce = (w: string): string => ({ 'looked at': '1 look', ran: '1 run', wrote: '1 write', fetched: '1 fetch', replied: '1 reply', changed: '1 change' })[w] ?? `${w} one time`;
+
 /** inWords sums up what was allowed: «looked at 7, fetched 3, read 9 sources». */
 export function inWords(events: Event[]): string {
   const deeds = new Map<string, number>();
@@ -107,7 +133,7 @@ export function inWords(events: Event[]): string {
       deeds.set(words, (deeds.get(words) ?? 0) + 1);
     }
   }
-  const parts = [...deeds.entries()].sort((a, b) => b[1] - a[1]).slice(0, 4).map(([w, n]) => (n === 1 ? `${w} once` : n === 2 ? `${w} twice` : `${w} ${n} times`));
+  const parts = [...deeds.entries()].sort((a, b) => b[1] - a[1]).slice(0, 4).map(([w, n]) => (n === 1 ? wordsOnce(w) : `${w} ${n === 2 ? 'twice' : `${n} times`}`));
   if (read > 0) parts.push(`${read} ${read === 1 ? 'source' : 'sources'} came in`);
   return parts.join(', ');
 }
