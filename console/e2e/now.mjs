@@ -27,6 +27,10 @@ async function still(page) {
   await page.clock.install();
   await page.clock.pauseAt(Date.now() + 5_000);
 }
+/** until lets the stopped clock go on in small steps, until something that the daemon said is there. */
+async function until(page, what) {
+  while (!(await what.isVisible())) await page.clock.runFor(50);
+}
 /** later lets the stopped clock go on for as long as a card takes no yes. */
 const later = (page) => page.clock.runFor(700);
 
@@ -106,10 +110,8 @@ test('a question appears at once, and a yes that was meant for something else is
     await still(page);
     const q = { ticket: 't-new', session: 's-site', agent: 'gemini', asked: new Date().toISOString(), expires: new Date(Date.now() + 60_000).toISOString(), seen: 'x', calls: [{ what: 'gemini wants to run: “make”', why: 'Your rules ask.', offers: [{ words: 'this call, once', scope: 'once' }] }] };
     fake.data.questions.unshift(q);
-    const came = card('t-new').waitFor();
     fake.say({ session: 's-site', asked: q });
-    await page.clock.runFor(100);
-    await came;
+    await until(page, card('t-new'));
     await card('t-new').focus();
     await page.keyboard.press('y');
     await card('t-new').getByText('Look again').waitFor();
@@ -123,8 +125,7 @@ test('a question that ends moves those below it, and they take no yes that was m
     await still(page);
     fake.data.questions.shift();
     fake.say({ session: 's-ledger', answered: { ticket: 't-push', verdict: 'restrict', by: 'boris', channel: 'telegram' } });
-    await page.clock.runFor(100);
-    await card('t-push').getByText('Denied by boris (telegram)').waitFor();
+    await until(page, card('t-push').getByText('Denied by boris (telegram)'));
     await card('t-mail').getByRole('button', { name: /^Yes/ }).dispatchEvent('click');
     await card('t-mail').getByText('Look again').waitFor();
     assert.equal(fake.answers.length, 0);
