@@ -186,3 +186,24 @@ test('hostile text runs nothing', () =>
     assert.equal(await page.evaluate(() => document.querySelectorAll('main img, main script, main iframe').length), 0);
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0);
   }));
+
+// A machine of the fleet chooses the tickets of its questions.
+const doubled = (method, m) => {
+  if (method !== 'OwnerService/Pending' || !m.questions?.length) return m;
+  const [q] = m.questions;
+  const other = { ...q, session: 'laptop:other', seen: 'other', calls: q.calls.map((c) => ({ ...c, what: 'pi wants to run: “make other”' })) };
+  return { ...m, questions: [...m.questions, other, { ...other }] };
+};
+
+test('a question with the ticket of another one stands beside it', () =>
+  with_({ change: doubled }, async ({ page, card, fake }) => {
+    await page.getByRole('heading', { name: '4 questions for you' }).waitFor();
+    const [{ ticket, session }] = fake.data.questions;
+    assert.equal(await card(ticket).count(), 2);
+    const other = card(ticket).filter({ hasText: 'make other' });
+    const first = card(ticket).filter({ hasNotText: 'make other' });
+    await first.getByRole('button', { name: /^No/ }).click();
+    await first.filter({ hasText: 'Denied' }).waitFor();
+    assert.equal(fake.answers.at(-1).session, session);
+    assert.equal(await other.getByRole('button', { name: /^No/ }).isEnabled(), true);
+  }));

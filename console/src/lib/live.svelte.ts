@@ -25,6 +25,9 @@ export interface Boxed {
   d: Decided;
 }
 
+/** keyOf tells questions apart. Machines choose the tickets of theirs, and one may choose another's. */
+export const keyOf = (q: Question): string => JSON.stringify([q.session ?? '', q.ticket ?? '']);
+
 const keepEnded = 20_000;
 const mostBoxed = 40;
 const mostSessions = 60;
@@ -131,13 +134,13 @@ class Live {
   }
 
   /** settle says how a card of this page was answered. */
-  settle(ticket: string, by: Answered): void {
-    this.#place(this.cards.map((c) => (c.q.ticket === ticket ? { ...c, by, ended: Date.now() } : c)));
+  settle(q: Question, by: Answered): void {
+    this.#place(this.cards.map((c) => (keyOf(c.q) === keyOf(q) ? { ...c, by, ended: Date.now() } : c)));
   }
 
   /** dismiss takes an ended card away. */
-  dismiss(ticket: string): void {
-    this.#place(this.cards.filter((c) => c.q.ticket !== ticket || c.ended === undefined));
+  dismiss(q: Question): void {
+    this.#place(this.cards.filter((c) => keyOf(c.q) !== keyOf(q) || c.ended === undefined));
   }
 
   async #read(): Promise<void> {
@@ -190,14 +193,14 @@ class Live {
   /** #questions puts what is open in the place of what was, and keeps what has just ended. */
   #questions(list: Question[]): void {
     const now = Date.now();
-    const before = new Map(this.cards.map((c) => [c.q.ticket, c]));
-    const cards: Card[] = list.map((q) => {
-      const c = before.get(q.ticket);
+    const before = new Map(this.cards.map((c) => [keyOf(c.q), c]));
+    const each = new Map(list.map((q) => [keyOf(q), q])); // of two that cannot be told apart, the last
+    const cards: Card[] = [...each].map(([k, q]) => {
+      const c = before.get(k);
       return { q, since: c && c.q.seen === q.seen && c.q.calls?.length === q.calls?.length && c.ended === undefined ? c.since : now };
     });
-    const open = new Set(list.map((q) => q.ticket));
     this.cards.forEach((c, i) => {
-      if (open.has(c.q.ticket)) return;
+      if (each.has(keyOf(c.q))) return;
       const ended: Card = c.ended === undefined ? { ...c, gone: c.by === undefined, ended: now } : c;
       cards.splice(Math.min(i, cards.length), 0, ended);
     });
@@ -206,7 +209,7 @@ class Live {
 
   /** #place shows these cards. One that changes or ends has another height, and moves all below it. */
   #place(cards: Card[]): void {
-    const as = (c: Card, o: Card | undefined): boolean => c.q.ticket === o?.q.ticket && c.since === o?.since && (c.ended === undefined) === (o.ended === undefined);
+    const as = (c: Card, o: Card | undefined): boolean => o !== undefined && keyOf(c.q) === keyOf(o.q) && c.since === o.since && (c.ended === undefined) === (o.ended === undefined);
     if (cards.length !== this.cards.length || !cards.every((c, i) => as(c, this.cards[i]))) this.shift();
     this.cards = cards;
   }
@@ -225,7 +228,7 @@ class Live {
         this.#asked(m.asked);
         read = true;
       } else if (m.answered) {
-        this.#answered(m.answered);
+        this.#answered(m.answered, m.session);
         read = true;
       } else if (m.decided) {
         if (m.session && m.decided.action?.kind === 'call-tool') last[m.session] = m.decided;
@@ -244,13 +247,13 @@ class Live {
   }
 
   #asked(q: Question): void {
-    const at = this.cards.findIndex((c) => c.q.ticket === q.ticket);
+    const at = this.cards.findIndex((c) => keyOf(c.q) === keyOf(q));
     const card: Card = { q, since: Date.now() };
     this.#place(at < 0 ? [...this.cards, card] : this.cards.map((c, i) => (i === at ? card : c)));
   }
 
-  #answered(a: Answered): void {
-    this.#place(this.cards.map((c) => (c.q.ticket === a.ticket && c.by === undefined ? { ...c, by: a, gone: false, ended: Date.now() } : c)));
+  #answered(a: Answered, session: string | undefined): void {
+    this.#place(this.cards.map((c) => (c.q.ticket === a.ticket && c.q.session === session && c.by === undefined ? { ...c, by: a, gone: false, ended: Date.now() } : c)));
   }
 
   #wrote(session: string, m: WatchResponse): void {

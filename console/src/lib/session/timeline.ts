@@ -29,7 +29,7 @@ export function timeline(show: ShowResponse, graph: SessionGraphResponse | undef
     if (d.action?.kind !== 'call-model') events.push({ kind: 'decision', at: millis(d.at) || 0, id: `d ${d.id ?? i}`, d });
   });
   (show.incidents ?? []).forEach((i, n) => events.push({ kind: 'incident', at: millis(i.at) || 0, id: `i ${n}`, i }));
-  (show.pending ?? []).forEach((q) => events.push({ kind: 'question', at: millis(q.asked) || 0, id: `q ${q.ticket ?? ''}`, q }));
+  (show.pending ?? []).forEach((q, n) => events.push({ kind: 'question', at: millis(q.asked) || 0, id: `q ${n} ${q.ticket ?? ''}`, q }));
   const begins = new Map<number, number>();
   for (const n of graph?.nodes ?? []) {
     const at = millis(n.at) || 0;
