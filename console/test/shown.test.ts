@@ -22,3 +22,14 @@ test('no page shows a sentence of the daemon without the filter', () => {
   }
   expect(found).toEqual([]);
 });
+
+test('no list has keys that agents or machines choose: one that comes twice ends the page', () => {
+  const unique = ['one.id', 's.id', 't.turn', 't.name', 'p.name', 'r.id', 'e.id', 'f.n.id', 'b.d.id', 'k.s.digest || k.s.node', 's.digest', 'keyOf(card.q)'];
+  const found: string[] = [];
+  for (const name of readdirSync('src', { recursive: true, encoding: 'utf8' })) {
+    if (!name.endsWith('.svelte')) continue;
+    for (const m of readFileSync(`src/${name}`, 'utf8').matchAll(/\{#each [^}]*? as [^(}]*(?:\{[^}]*\}[^(}]*)?\(((?:[^()]|\([^()]*\))*)\)\}/g)) found.push(m[1] ?? '');
+  }
+  expect(found.length).toBeGreaterThan(10);
+  expect(found.filter((k) => !unique.includes(k))).toEqual([]);
+});
