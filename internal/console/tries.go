@@ -13,8 +13,9 @@ import (
 const (
 	triesPace, triesAtOnce       = rate.Limit(0.5), 20
 	allTriesPace, allTriesAtOnce = rate.Limit(10), 100
-	maxTriers                    = 4096   // addresses that are counted
-	maxWelcome                   = 2048   // addresses of them from which people logged in
+	maxTriers                    = 4096 // addresses that are counted
+	maxWelcome                   = 2048 // addresses of them from which people logged in
+	tidyPace                     = time.Second
 	bitsOf4, bitsOf6             = 32, 64 // of an address that count: one network of IPv6 is one caller
 )
 
@@ -26,6 +27,7 @@ type tries struct {
 	all     *rate.Limiter
 	of      map[netip.Prefix]*trier
 	welcome int // how many of them are
+	tidied  time.Time
 }
 
 // A trier is an address that tries to log in. It is welcome once a person has logged in from it: what
@@ -80,9 +82,10 @@ func (t *tries) allow(remote string) bool {
 
 // tidy forgets the addresses that did not try for long and are not welcome, if there are many.
 func (t *tries) tidy(now time.Time) {
-	if len(t.of) < maxTriers {
-		return
+	if age := now.Sub(t.tidied); len(t.of) < maxTriers || age >= 0 && age < tidyPace {
+		return // or each stranger had all of them looked at
 	}
+	t.tidied = now
 	for from, one := range t.of {
 		if !one.welcome && one.pace.TokensAt(now) >= triesAtOnce {
 			delete(t.of, from)
