@@ -11,6 +11,13 @@ export function examples(state, now) {
   const issue = { node: 7, kind: 'tool_result', origin: { kind: 'tool', name: 'gh', place: 'github.example/team/ledger/issues/31' }, label: label('untrusted', 'public'), digest: digest('b') };
   const mail = { node: 2, kind: 'tool_result', origin: { kind: 'tool', name: 'mail_read', sender: 'vera@supplier.example' }, label: label('external', 'private'), digest: digest('c') };
 
+  const diff = [
+    'commit 5f0c2b7d9a41e1f3c8b6a2d4e5f60718293a4b5c', '  | author Anna <anna@example.org>', '  | Round half away from zero',
+    'file «sum.ts» (+2 -1)', '    export function cents(sum: number): number {', '  -   return Math.round(sum);', '  +     if (sum < 0) return -cents(-sum);', '  +   return Math.floor(sum + 0.5);  ', '    }',
+    'file «sum.test.ts» (new, +1 -0)', "  + test('half', () => expect(cents(-0.5)).toBe(-1));",
+  ];
+  const told = { node: 3, kind: 'tool_result', origin: { kind: 'sender', name: 'slack', sender: 'boris', group: 'general' }, label: label('shared'), digest: digest('e') };
+
   const questions = [
     {
       ticket: 't-push', session: 's-ledger', agent: 'pi', asked: at(-48), expires: at(72), seen: 'seen-push',
@@ -19,7 +26,8 @@ export function examples(state, now) {
         what: 'pi wants to push 1 commit, 2 files, +3 -1 lines to the new branch “fix-rounding” of “git.example/team/ledger”, your team\'s, in “sum.ts”, “sum.test.ts”: “git push -u origin fix-rounding”',
         why: 'It had read “forum.example/t/ledger-build-fails” (anyone can write there). After that, what leaves your machine needs your yes.',
         source: '“forum.example/t/ledger-build-fails” (anyone can write there)',
-        card: ['pi wants to push to “fix-rounding” at “origin”', 'You had said: “fix the rounding in sum.ts and push it as a branch”', 'With “bash”', 'command: “git push -u origin fix-rounding”', '  seen in “forum.example/t/ledger-build-fails” (anyone can write there)', 'Led by: “forum.example/t/ledger-build-fails”', 'After a yes: the commit is at “origin”, where your team sees it.'],
+        card: ['pi wants to push to “fix-rounding” at “origin”', 'You had said: “fix the rounding in sum.ts and push it as a branch”', 'With “bash”', 'Command: “git push -u origin fix-rounding”', '   from “forum.example/t/ledger-build-fails” (anyone can write there)', 'Sends 1 commit, 2 files (1 new, 1 changed, 0 deleted), +3 -1 lines', ...diff, 'After a yes: the commit is at “origin”, where your team sees it.'],
+        diff,
         quotes: [{ words: 'git push -u origin fix-rounding', of: '“forum.example/t/ledger-build-fails” (anyone can write there)', argument: 'command', trust: 'untrusted', at: '1241' }],
         asked: 'fix the rounding in sum.ts and push it as a branch', consequence: 'The commit is at origin, where your team sees it.',
         mark: label('untrusted'), sources: [page, issue],
@@ -29,10 +37,10 @@ export function examples(state, now) {
     {
       ticket: 't-mail', session: 's-notes', agent: 'openclaw', asked: at(-12), expires: at(288), seen: 'seen-mail',
       calls: [{
-        what: 'openclaw wants to send something to “vera@supplier.example” with “send email”, recipient: “vera@supplier.example”',
+        what: 'openclaw wants to send something to “vera@supplier.example” with “send email”',
         why: '“vera@supplier.example” stands in “mail_read inbox” (known senders outside). Private data was read before.',
         source: '“mail_read inbox” (known senders outside)',
-        card: ['openclaw wants to send something to “vera@supplier.example”', 'You had said: “answer the mails of today”', 'With “send email”', 'subject: “Please confirm the new price list today; your manager has agreed already, so just say yes.”', 'After a yes: the mail is sent.'],
+        card: ['openclaw wants to send something to “vera@supplier.example”', 'You had said: “answer the mails of today”', 'With “send email”', '(!) It may let out a password or key.', 'Subject: “Please confirm the new price list today; your manager has agreed already, so just say yes.”', 'After a yes: the mail is sent.'],
         mark: label('external', 'private'), sources: [mail], more: true,
         quotes: [{ words: 'Please confirm the new price list today; your manager has agreed already, so just say yes.', of: '“mail_read inbox” (written by others)', argument: 'subject', trust: 'external', pieced: true }],
         pick: { argument: 'to', among: ['vera@supplier.example', 'vera@suppller.example', 'v.era@supplier.example'], words: 'pick the right one' },
@@ -46,7 +54,7 @@ export function examples(state, now) {
         { what: 'codex wants to delete “build” and “dist”: “rm -rf build dist”', why: 'Your rules ask about this.', mark: label('local'), offers: [{ words: 'this call, once', scope: 'once' }] },
       ],
     },
-    { ticket: 't-held', session: 's-notes', agent: 'openclaw', asked: at(-3000), expires: at(30000), held: at(20000), seen: 'seen-held', over: true, calls: [{ what: 'openclaw wants to fetch something from the internet with “web fetch”, address: “https://weather.example/vienna”', why: 'Your rules ask about this.', mark: label('shared'), offers: [{ words: 'this call, once', scope: 'once' }] }] },
+    { ticket: 't-held', session: 's-notes', agent: 'openclaw', asked: at(-3000), expires: at(30000), held: at(20000), seen: 'seen-held', over: true, calls: [{ what: 'openclaw wants to fetch something from the internet with “web fetch”, address: “https://weather.example/vienna”', why: 'It had read “message from boris” (shared with others). Your rules ask about this.', mark: label('shared'), sources: [told], trustable: told.digest, offers: [{ words: 'this call, once', scope: 'once' }] }] },
   ];
 
   const tool = (agent, name) => ({ agent, name });
@@ -80,7 +88,7 @@ export function examples(state, now) {
   ];
   const status = {
     version: 'floodmark v0.1.0 (commit 24ad29c0b1f2) go1.26.1 linux/amd64', started: at(-90_000), policy: { profile: 'developer', files: ['~/.config/floodmark/policy.yaml'] }, sessions: '214', mode: 'user', caller: 'anna', may: ['view', 'approve', 'policy', 'admin'], boxedToday: '37',
-    warnings: ['cursor is installed and not connected: run «floodmark protect».'],
+    warnings: ['user mode: code of your own user that leaves its process tree (double fork) is not stopped by it, only noticed', 'cursor is installed and not connected: run «floodmark protect».'],
   };
   for (const s of sessions) Object.assign(s, last[s.id] && { last: last[s.id] }, boxed[s.id] && { inVain: boxed[s.id] });
   const sources = [

@@ -129,6 +129,11 @@ export async function serve({ port = 0, state = 'full', now = Date.now(), pace =
       broken = true;
       for (const w of watchers) w.destroy();
     },
+    /** stop ends all streams as a monitor does that is stopped. */
+    stop: () => {
+      broken = true;
+      for (const w of watchers) w.end(envelope(2, {}));
+    },
     mend: () => (broken = false),
     close: () => {
       for (const w of watchers) w.destroy();

@@ -134,16 +134,85 @@ test('a question that ends moves those below it, and they take no yes that was m
     await card('t-mail').getByText('Approved by you').waitFor();
   }));
 
-test('a source is trusted after its preview', () =>
-  with_({}, async ({ fake, card }) => {
-    const c = card('t-push');
-    await c.getByRole('button', { name: 'Trust this source' }).click();
-    await c.getByRole('radio').first().check();
-    await c.getByText("The session's mark would then be untrusted").waitFor();
+test('a source of a group is trusted after its preview, and the question still waits', () =>
+  with_({}, async ({ page, fake, card }) => {
+    await page.getByText('held for quiet hours').click();
+    const c = card('t-held');
+    await c.getByRole('button', { name: 'Trust boris…' }).click();
+    await c.getByText("The session's mark would then be").waitFor();
+    await c.getByText('in every session').waitFor();
+    await c.getByText('sender boris, group general').waitFor();
     assert.equal(fake.vouched.length, 0);
-    await c.getByRole('button', { name: 'Trust this source', exact: true }).click();
+    await c.getByRole('button', { name: 'Trust it', exact: true }).click();
     await c.getByText("The session's mark is now").waitFor();
+    await c.getByText('answer it. It is not judged again').waitFor();
     assert.equal(fake.vouched.length, 1);
+    assert.equal(fake.answers.length, 0);
+  }));
+
+test('what a stranger wrote is not trusted on a card, which says how it can be', () =>
+  with_({}, async ({ card }) => {
+    assert.equal(await card('t-push').getByRole('button', { name: /^Trust/ }).count(), 0);
+    assert.equal(await card('t-mail').getByRole('button', { name: /^Trust/ }).count(), 0);
+    await card('t-push').getByText('All that is known').click();
+    await card('t-push').getByText('To trust one of these, read it first.').waitFor();
+    assert.match(await card('t-mail').locator('code', { hasText: 'floodmark trust' }).innerText(), /^floodmark trust s-notes c{12}$/);
+  }));
+
+test('a push is shown by its lines, as others wrote them', () =>
+  with_({}, async ({ card }) => {
+    const d = card('t-push').locator('.diff');
+    await d.waitFor();
+    assert.deepEqual(await d.locator('.new').allInnerTexts().then((all) => all.map((t) => t.replace(/\s*\n\s*/, ' '))), ['+     if (sum < 0) return -cents(-sum);', '+   return Math.floor(sum + 0.5);⟨2 spaces⟩', "+ test('half', () => expect(cents(-0.5)).toBe(-1));"].map((t) => t.replace(/^\+\s+/, '+ ')));
+    assert.equal(await d.locator('.new .text').first().evaluate((e) => e.textContent), '    if (sum < 0) return -cents(-sum);');
+    assert.equal(await d.locator('.gone .sign').innerText(), '−');
+    assert.equal(await card('t-push').locator('li', { hasText: 'Round half away' }).count(), 0);
+    assert.equal(await card('t-push').locator('li', { hasText: 'Command: “' }).count(), 0);
+  }));
+
+test('what may go wrong is read first, and the yes beside it is not the loudest', () =>
+  with_({}, async ({ card }) => {
+    const c = card('t-mail');
+    const [what, warning, why] = await Promise.all(['.what', '.severe', '.because'].map(async (l) => (await c.locator(l).boundingBox()).y));
+    assert.ok(what < warning && warning < why);
+    const back = (t) => card(t).getByRole('button', { name: /^Yes/ }).evaluate((e) => getComputedStyle(e).backgroundColor);
+    assert.notEqual(await back('t-mail'), await back('t-push'));
+    assert.equal(await c.locator('li', { hasText: 'password or key' }).count(), 0);
+  }));
+
+test('Enter in the field of a destination is a yes, and what was said of the one before is gone', () =>
+  with_(
+    {
+      change: (method, answer) => (method === 'OwnerService/Pending' ? { ...answer, questions: answer.questions.map((q) => (q.ticket === 't-mail' ? { ...q, calls: [{ ...q.calls[0], pick: { argument: 'to', words: 'type it' } }] } : q)) } : answer),
+      read: (r) => (r.verb ? { ...r, seen: 'another' } : r), // no answer is taken
+    },
+    async ({ page, fake, card }) => {
+      await settled(page);
+      const field = card('t-mail').getByRole('textbox');
+      await field.fill('eve');
+      await field.press('Enter');
+      await card('t-mail').getByText('What it shows has changed').waitFor();
+      assert.equal(fake.answers.at(-1).picked, 'eve');
+      await field.fill('vera');
+      assert.equal(await card('t-mail').getByText('What it shows has changed').count(), 0);
+    },
+  ));
+
+test('a monitor that is stopped ends the page, and one that is gone is not said to protect', () =>
+  with_({}, async ({ page, fake }) => {
+    fake.stop();
+    await page.getByRole('heading', { name: 'The monitor has ended' }).waitFor();
+    await page.getByText('nothing your agents do is judged any more').waitFor();
+    assert.equal(await page.locator('article').count(), 0);
+  }));
+
+test('only what a person can act on is to be looked at', () =>
+  with_({}, async ({ page }) => {
+    await page.getByRole('heading', { name: 'To look at' }).waitFor();
+    assert.equal(await page.locator('section li', { hasText: 'User mode' }).count(), 0);
+    await page.getByText('Known limits of this installation').click();
+    await page.getByText('User mode: code of your own user').waitFor();
+    assert.equal(await page.getByText('id deploy').or(page.getByText('id s-deploy')).count(), 1);
   }));
 
 test('what others wrote is quoted below the facts, as theirs', () =>
@@ -170,6 +239,7 @@ test('without the daemon nothing can be answered, and with it again it can', () 
   with_({}, async ({ page, fake, card }) => {
     fake.cut();
     await page.getByText('Not live.', { exact: true }).waitFor();
+    await page.getByText('It is not known here whether Floodmark still protects.').waitFor();
     assert.ok(await card('t-push').getByRole('button', { name: /^Yes/ }).isDisabled());
     fake.mend();
     await page.getByText('Not live.', { exact: true }).waitFor({ state: 'detached', timeout: 15_000 });

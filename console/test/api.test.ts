@@ -120,6 +120,18 @@ test('a process that is not the owner is not asked to try again', async () => {
   expect(said).toEqual([undefined]);
 });
 
+test('a stream that the daemon ends itself is not tried again: it was stopped', async () => {
+  answers(() => new Response(new Uint8Array([2, 0, 0, 0, 2, 123, 125])));
+  const said: [string, number | undefined][] = [];
+  await api.follow('OwnerService/Watch', {}, { live: () => undefined, message: () => undefined, lost: (why, again) => said.push([why.code, again]) }, new AbortController().signal);
+  expect(said).toEqual([[api.ended, undefined]]);
+});
+
+test('a caller that is not logged in is told so in plain words', async () => {
+  answers(() => Response.json({ code: 'unauthenticated', message: 'nobody known: this page is not logged in, or no longer' }, { status: 401 }));
+  await expect(api.status()).rejects.toMatchObject({ final: true, message: 'This page is not logged in, or no longer' });
+});
+
 test('a preview asks for a dry run, and the deed does not', async () => {
   const f = answers(() => Response.json({ done: true }));
   await api.previewEndorse('s', 'abc');

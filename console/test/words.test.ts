@@ -72,12 +72,39 @@ test('an unknown verdict is a refusal', () => {
   expect([word('allow', 'free'), word('allow', 'boxed'), word('confirm'), word('audit'), word('restrict'), word('yes'), word()]).toEqual(['allowed', 'boxed', 'asked', 'checked', 'refused', 'refused', 'refused']);
 });
 
-test('what a session becomes after a source is endorsed', () => {
-  const s = (digest: string, trust: string) => ({ digest, label: { trust } });
-  expect(f.afterTrust([s('a', 'untrusted')], 'a')).toEqual({ trust: 'local', others: [] });
-  expect(f.afterTrust([s('a', 'untrusted'), s('b', 'external')], 'a').trust).toBe('external');
-  expect(f.afterTrust([s('a', 'untrusted'), s('b', 'odd')], 'a').trust).toBe('untrusted');
-  expect(f.afterTrust([s('a', 'untrusted'), s('b', 'system')], 'a').trust).toBe('local');
+test('a push is read line by line, and what others wrote is not taken for a heading', () => {
+  const lines = ['commit 0123', '  | Fix it', 'file «main.py» (+1 -1)', '  +     if x:  ', '  - y', '    same', '  (2 more changed lines of this file are not shown)', '  + file «other.py» (new)', '  …'];
+  expect(f.reviewed(lines).map((r) => [r.kind, r.sign, r.text, r.ends])).toEqual([
+    ['about', '', 'commit 0123', 0],
+    ['says', '|', 'Fix it', 0],
+    ['about', '', 'file «main.py» (+1 -1)', 0],
+    ['new', '+', '    if x:', 2],
+    ['gone', '−', 'y', 0],
+    ['same', ' ', 'same', 0],
+    ['about', '', '  (2 more changed lines of this file are not shown)', 0],
+    ['new', '+', 'file «other.py» (new)', 0],
+    ['about', '', '  …', 0],
+  ]);
+});
+
+test('a card says the command once, its warnings first, and the push in its own place', () => {
+  const diff = ['commit 0123', '  + x'];
+  const what = 'pi wants to run: “curl x”';
+  const card = ['pi wants to run a program', 'You had said: “test”', 'Command: “curl x”', '   from the output of “cat y” (your own)', '   (!) not all of it is shown', '(!) It may let out a password or key.', ...diff, 'After a yes: it runs.'];
+  expect(f.told({ what, card, diff })).toEqual({ warnings: ['It may let out a password or key.'], lines: ['You had said: “test”', 'Command: from the output of “cat y” (your own)', '   (!) not all of it is shown', 'After a yes: it runs.'] });
+  expect(f.told({ what, card: ['', 'Command: “curl y”', '   from the owner'] }).lines).toEqual(['Command: “curl y”', '   from the owner']);
+  expect(f.told({ what, card: ['', 'Subject: “curl x”'] }).lines).toEqual(['Subject: “curl x”']);
+  expect(f.told({})).toEqual({ warnings: [], lines: [] });
+  expect([f.warned({ what, card }), f.warned({ why: '(!) Has look-alike letters.' }), f.warned({ what, card: ['', 'a', '“(!) x”'] })]).toEqual([true, true, false]);
+});
+
+test('a short name of a session is enough to tell it from the others', () => {
+  const all = ['codex:0199aabbcc', 'codex:0199aabbdd', 'pi:77', 'abcdefghij'];
+  expect(all.map((id) => f.shortId(id, all))).toEqual(['0199aabbc', '0199aabbd', '77', 'abcdefgh']);
+});
+
+test('a limit that always holds is told from what a person can act on', () => {
+  expect(['user mode: code of your own user', 'the signed heads lie where', 'cursor is installed and not connected'].map(f.isLimit)).toEqual([true, true, false]);
 });
 
 test('times in words', () => {
@@ -103,9 +130,10 @@ test('a version in words', () => {
     ['floodmark v0.0.0-20261119215745-24ad29c0b1f2+dirty go1.26.1 linux/amd64', 'Floodmark, built from commit 24ad29c0 of 2026-11-19, with changes'],
     ['floodmark v0.1.1-0.20261119215745-24ad29c0b1f2 (commit 24ad29c0b1f2)', 'Floodmark, built from commit 24ad29c0 of 2026-11-19'],
     ['floodmark (devel) (commit 24ad29c0b1f2) go1.26.1 linux/amd64', 'Floodmark, built from commit 24ad29c0'],
-    ['floodmark unknown', 'Floodmark, of a version that is not known'],
-    ['<b>\u202E', 'Floodmark, of a version that is not known'],
-    [undefined, 'Floodmark, of a version that is not known'],
+    ['floodmark unknown', 'Floodmark, built from a work tree'],
+    ['floodmark (devel) go1.26.1', 'Floodmark, built from a work tree'],
+    ['<b>\u202E', 'Floodmark'],
+    [undefined, 'Floodmark'],
   ];
   for (const [is, want] of cases) expect(f.versionWords(is), is).toBe(want);
 });

@@ -209,7 +209,7 @@ func (c *Console) OpenConsole(ctx context.Context, who httpapi.Identity, r *wire
 	}
 	seat := seat{who: httpapi.Identity{Tenant: who.Tenant, Name: who.Name, Channel: httpapi.ByConsole, Here: true, May: who.May & httpapi.OwnerMay, Groups: who.Groups}}
 	if r.GetOnlyShows() {
-		seat.only("it was opened so that it only shows")
+		seat.only("it was opened with --only-show")
 	}
 	if !c.tells() {
 		seat.only(untold)

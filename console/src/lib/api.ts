@@ -4,6 +4,9 @@
 
 import type * as t from './types';
 
+/** What a stream that the daemon ended itself is told by: it does so only when it is stopped. */
+export const ended = 'ended';
+
 /** An ApiError is an answer that is not the one asked for. */
 export class ApiError extends Error {
   constructor(
@@ -16,7 +19,7 @@ export class ApiError extends Error {
 
   /** Nothing that this page repeats would be heard: it needs a new link. */
   get final(): boolean {
-    return this.code === 'unauthenticated' || this.code === 'permission_denied';
+    return this.code === 'unauthenticated' || this.code === 'permission_denied' || this.code === ended;
   }
 }
 
@@ -113,8 +116,14 @@ async function refusal(answer: Response): Promise<ApiError> {
   } catch {
     // The status says enough.
   }
-  return new ApiError(code, message);
+  return new ApiError(code, plainly(message));
 }
+
+/** plainly leaves out the protocol's word for a caller that is not logged in. */
+const plainly = (message: string): string => {
+  const said = message.replace(/^nobody known: /, '');
+  return said === message ? message : said.charAt(0).toUpperCase() + said.slice(1);
+};
 
 /** call asks one thing of a service and waits for the answer. */
 export async function call<Answer>(method: string, request: object, signal?: AbortSignal): Promise<Answer> {
@@ -183,7 +192,7 @@ export async function* stream<Message>(method: string, request: object, signal: 
     if (flags & compressed) throw new ApiError('internal', 'The stream is compressed.');
     if (flags & endOfStream) {
       const { error } = JSON.parse(text || '{}') as { error?: { code?: string; message?: string } };
-      if (error) throw new ApiError(error.code ?? 'unknown', error.message ?? 'The stream ended with an error.');
+      if (error) throw new ApiError(error.code ?? 'unknown', plainly(error.message ?? 'The stream ended with an error.'));
       return;
     }
     yield JSON.parse(text) as Message;
@@ -213,7 +222,7 @@ export async function follow<Message>(method: string, request: object, to: Follo
     const stop = (): void => one.abort();
     signal.addEventListener('abort', stop);
     let timer = setTimeout(stop, silence);
-    let why = new ApiError('lost', 'The stream ended.');
+    let why = new ApiError(ended, 'The monitor has ended.');
     try {
       const open = (): void => {
         n = 0;

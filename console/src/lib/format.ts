@@ -1,6 +1,7 @@
 // Words for times, levels and deeds.
 
-import type { Action, Answered, Decided, Incident, Label, Source, Time } from './types';
+import type { Action, Answered, AskedCall, Decided, Incident, Label, Source, Time } from './types';
+import { phrase } from './visible';
 
 /** capital begins a sentence. */
 export const capital = (s: string): string => s.charAt(0).toUpperCase() + s.slice(1);
@@ -120,14 +121,6 @@ export function answered(a: Answered): string {
   return a.by || a.channel ? `${how} by ${a.by || 'someone'}${where}` : how;
 }
 
-/** afterTrust says what a session's trust becomes when one of the sources that lowered it is
- * endorsed, as far as a card shows it: the least of the others, and at most `local`. */
-export function afterTrust(sources: Source[], digest: string): { trust: string; others: Source[] } {
-  const others = sources.filter((s) => s.digest !== digest && trustLevel(s.label?.trust) < trustLevel('local'));
-  const least = Math.min(trustLevel('local'), ...others.map((s) => trustLevel(s.label?.trust)));
-  return { trust: trusts[least] ?? 'untrusted', others };
-}
-
 /** versionWords names a version as a person would. A program that was built from no release has only
  * the commit, and where Go wrote one down, its day. */
 export function versionWords(line: string | undefined): string {
@@ -138,7 +131,8 @@ export function versionWords(line: string | undefined): string {
   const release = /^v?(\d+\.\d+\.\d+(?:-[\w.]+)?)(?:\+\w+)?$/.exec(version);
   if (release) return `Floodmark v${release[1]}${changed}`;
   const commit = /\(commit ([0-9a-f]{8})/.exec(rest);
-  return commit ? `Floodmark, built from commit ${commit[1]}${changed}` : 'Floodmark, of a version that is not known';
+  if (commit) return `Floodmark, built from commit ${commit[1]}${changed}`;
+  return /\b(devel|unknown)\b/.test(line ?? '') ? 'Floodmark, built from a work tree' : 'Floodmark';
 }
 
 /** noteWords tells a note of the daemon's without the kind that it is kept under and without digests. */
@@ -171,6 +165,70 @@ export function actWords(i: Incident, caller: string | undefined): string {
     default:
       return `${(i.kind ?? '').replace('-', ' ')}: ${said}`;
   }
+}
+
+/** isLimit tells a limit of this installation that always holds from what a person can act on, as `floodmark status` does. */
+export const isLimit = (line: string): boolean => /^(user mode: |the signed heads lie |«floodmark protect» changed the rules)/.test(line);
+
+/** A Sent is one line of what a push would send: what a commit says, a line of a file, or what both are of. */
+export interface Sent {
+  kind: 'about' | 'says' | 'same' | 'gone' | 'new';
+  sign: string;
+  text: string;
+  /** So many spaces stand at its end. */
+  ends: number;
+}
+
+/** reviewed reads the lines of the daemon's review: those of others have two spaces, a sign and a space before them. */
+export const reviewed = (lines: string[]): Sent[] =>
+  lines.map((line) => {
+    const [, sign = '', text = line] = /^ {2}([-+| ]) ([^]*)$/.exec(line) ?? [];
+    const kind = ({ '+': 'new', '-': 'gone', '|': 'says', ' ': 'same' } as const)[sign] ?? 'about';
+    const bare = text.replace(/ +$/, '');
+    return { kind, sign: sign === '-' ? '−' : sign, text: bare, ends: text.length - bare.length };
+  });
+
+/** So many lines of a push, and characters of one, are shown at once. */
+export const mostSent = 300;
+export const longestSent = 2_000;
+
+/** A Told is what a card says apart from its first two lines. */
+export interface Told {
+  /** What may go wrong: it is read first. */
+  warnings: string[];
+  lines: string[];
+}
+
+const warns = '(!) ';
+
+/** told leaves out of a card's lines what the card shows elsewhere: the push, and the command if it is the one in the title. */
+export function told(c: AskedCall): Told {
+  const all = (c.card ?? []).slice(1);
+  const diff = c.diff ?? [];
+  const at = diff.length === 0 ? -1 : all.findIndex((l, i) => l === diff[0] && diff.every((d, n) => all[i + n] === d));
+  if (at >= 0) all.splice(at, diff.length);
+  const title = phrase(c.what || c.line || '').at(-1);
+  const lines: string[] = [];
+  all.forEach((line, i) => {
+    const [name, value, more] = phrase(line);
+    if (title?.foreign && value?.foreign && more === undefined && value.text === title.text && name?.text.toLowerCase() === 'command: ') {
+      if (/^ {3}(?!\(!\))/.test(all[i + 1] ?? '')) all[i + 1] = `Command: ${(all[i + 1] ?? '').trim()}`;
+    } else lines.push(all[i] ?? line);
+  });
+  return { warnings: lines.filter((l) => l.startsWith(warns)).map((l) => l.slice(warns.length)), lines: lines.filter((l) => !l.startsWith(warns)) };
+}
+
+/** warned tells whether a card has something that may go wrong. */
+export const warned = (c: AskedCall): boolean => told(c).warnings.length > 0 || (c.why ?? '').startsWith(warns);
+
+/** shortId is the end of a session's name that `floodmark why` understands: what no other listed one begins with. */
+export function shortId(id: string, all: string[]): string {
+  const bare = (s: string): string => s.slice(s.indexOf(':') + 1);
+  const own = bare(id);
+  const others = all.filter((o) => o !== id).map(bare);
+  let n = 8;
+  while (n < own.length && others.some((o) => o.startsWith(own.slice(0, n)))) n++;
+  return own.slice(0, n);
 }
 
 /** who is a person's name, or you: a number of a user says nothing to its owner. */

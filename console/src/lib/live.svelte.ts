@@ -35,6 +35,8 @@ const readAgain = 1_000; // at most one reading of everything in this time
 
 class Live {
   state = $state<State>('starting');
+  /** The monitor was stopped, and this page with it. */
+  ended = $state(false);
   /** Why there is nothing, or nothing new. */
   why = $state('');
   /** Why what is shown may be old although the stream stands; empty if it is not. */
@@ -87,7 +89,8 @@ class Live {
       },
       lost: (why, again) => {
         if (again === undefined) {
-          this.close(why.message);
+          this.ended = why.code === api.ended;
+          this.close(this.ended ? '' : why.message);
           return;
         }
         this.state = 'lost';

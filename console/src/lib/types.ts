@@ -31,7 +31,7 @@ export interface Question {
 export interface AskedCall {
   action?: Action; line?: string; sources?: Source[]; pattern?: string; mark?: Label; codes?: string[]; offers?: Offer[]; pick?: Pick;
   source?: string; consequence?: string; asked?: string; card?: string[]; what?: string; why?: string; more?: boolean; lost?: number;
-  quotes?: Quote[];
+  quotes?: Quote[]; diff?: string[]; trustable?: string;
 }
 export interface Quote { words?: string; of?: string; argument?: string; trust?: string; at?: Count; pieced?: boolean }
 export interface Offer { words?: string; scope?: string; pattern?: string; minutes?: number }
