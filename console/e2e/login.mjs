@@ -111,7 +111,7 @@ console: {url: "${home}", listen: {address: "${new URL(home).host.replace('local
 
     const viewer = await tab();
     await login(viewer, 'engineering');
-    await viewer.getByText('This page only shows.').waitFor();
+    await viewer.getByText('This page only shows').first().waitFor();
     await viewer.getByRole('link', { name: /^Now/ }).click();
     await viewer.locator('article[data-ticket]').waitFor();
     const answers = await viewer.getByRole('button', { name: /^(Yes|No)\b/ }).evaluateAll((all) => all.map((b) => b.disabled));

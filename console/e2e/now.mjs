@@ -206,6 +206,21 @@ test('a monitor that is stopped ends the page, and one that is gone is not said 
     assert.equal(await page.locator('article').count(), 0);
   }));
 
+test('a call that is judged at another mark than its session says which is which', () =>
+  with_({ change: (method, answer) => (method === 'OwnerService/Sessions' ? { ...answer, sessions: answer.sessions.map((s) => (s.id === 's-ledger' ? { ...s, mark: { trust: 'local', secrecy: 'internal' } } : s)) } : answer) }, async ({ card }) => {
+    await card('t-push').getByText('this call: untrusted').waitFor();
+    await card('t-mail').getByText('session: external').waitFor();
+    await card('t-push').getByText('All that is known').click();
+    await card('t-push').getByText('The session itself is at').waitFor();
+  }));
+
+test('the time stays beside the agent, however long the name', () =>
+  with_({ width: 760, change: (method, answer) => (method === 'OwnerService/Sessions' ? { ...answer, sessions: answer.sessions.map((s) => ({ ...s, project: '/home/anna/a folder with a name that is long enough to fill the line' })) } : answer) }, async ({ page }) => {
+    await page.getByText('a folder with a name').first().waitFor();
+    const tops = await page.locator('article').evaluateAll((all) => all.filter((a) => a.checkVisibility()).map((a) => ['.who', '.time'].map((s) => a.querySelector(s).getBoundingClientRect().top)));
+    for (const [who, time] of tops) assert.ok(Math.abs(who - time) < 8, `${who} ${time}`);
+  }));
+
 test('only what a person can act on is to be looked at', () =>
   with_({}, async ({ page }) => {
     await page.getByRole('heading', { name: 'To look at' }).waitFor();

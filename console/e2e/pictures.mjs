@@ -323,7 +323,8 @@ try {
 
   const left = [];
   for (const name of ['now', 'sessions', 'did']) left.push([name, await tab(browser, names[name])]);
-  await run('floodmark', ['down', '--yes']);
+  const { pid } = JSON.parse(await readFile(join(home, '.local/state/floodmark/running'), 'utf8'));
+  process.kill(pid, 'SIGKILL'); // a monitor that is stopped ends its pages
   for (const [name, page] of left) {
     await page.getByText('Not live.').waitFor();
     if (name === 'did') await page.getByRole('link', { name: '24 hours' }).click();

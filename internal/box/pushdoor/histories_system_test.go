@@ -36,7 +36,7 @@ func historiesInOrder() []attempt {
 			w.commit("key.txt", "SECRET-KEY\n")
 			w.git("rm", "-q", "key.txt")
 			w.git("commit", "-q", "-m", "tidy")
-		}, want: pushed, head: "1 files that are only in between", body: "  + SECRET-KEY"},
+		}, want: pushed, head: "1 file that is only in between", body: "  + SECRET-KEY"},
 		{name: "changed and changed back", setup: func(w *world) {
 			w.commit("README.md", "SECRET-KEY\n")
 			w.commit("README.md", "hello\n")

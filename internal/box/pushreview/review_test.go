@@ -71,7 +71,7 @@ func TestMake(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"Sends 2 commits, 1 file (0 new, 1 changed, 0 deleted), +2 -1 lines, 1 modes that change, 1 files that are only in between",
+		"Sends 2 commits, 1 file (0 new, 1 changed, 0 deleted), +2 -1 lines, 1 mode that changes, 1 file that is only in between",
 		fmt.Sprintf("commit %.12s as branch «main» of «https://git.example/a», now at %.12s", end, base),
 	}
 	if !slices.Equal(r.Head, want) {
@@ -167,11 +167,11 @@ func TestMakeCountsWhatItDoesNotShow(t *testing.T) {
 		text, want string
 	}{
 		{strings.Repeat("x\n", 250), "Sends"},
-		{strings.Repeat("x\n", 251), "NOT SHOWN: 1 lines beyond the room there is"},
+		{strings.Repeat("x\n", 251), "NOT SHOWN: 1 line beyond the room there is"},
 		{strings.Repeat("x", 240) + "\n", "Sends"},
-		{strings.Repeat("x", 241) + "\n", "NOT SHOWN: 1 long lines, which are cut"},
-		{strings.Repeat("x\n", pushreview.MaxBody/2+1), "NOT SHOWN: 1 files that are too large"},
-		{strings.Repeat("\x00\x01a", 100), "NOT SHOWN: 1 files that are no text"},
+		{strings.Repeat("x", 241) + "\n", "NOT SHOWN: 1 long line, which is cut"},
+		{strings.Repeat("x\n", pushreview.MaxBody/2+1), "NOT SHOWN: 1 file that is too large"},
+		{strings.Repeat("\x00\x01a", 100), "NOT SHOWN: 1 file that is no text"},
 		{strings.Repeat("abcdefg\x01\n", 100), "Sends"},
 	} {
 		s := store{}

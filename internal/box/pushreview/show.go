@@ -294,27 +294,31 @@ func binary(body []byte) bool {
 // head says what is sent. It begins with what is not shown.
 func (s *shower) head(p Plan, list []commit, whole []change) []string {
 	var gone []string
-	count := func(n int, what string) {
-		if n > 0 {
-			gone = append(gone, fmt.Sprintf("%d %s", n, what))
+	for _, c := range []struct {
+		n         int
+		one, many string
+	}{
+		{s.binaries, "file that is no text", "files that are no text"},
+		{s.large, "file that is too large", "files that are too large"},
+		{s.modules, "submodule", "submodules"},
+		{s.unseenLines, "line beyond the room there is", "lines beyond the room there is"},
+		{s.tooLong, "long line, which is cut", "long lines, which are cut"},
+	} {
+		if c.n > 0 {
+			gone = append(gone, some(c.n, c.one, c.many))
 		}
 	}
-	count(s.binaries, "files that are no text")
-	count(s.large, "files that are too large")
-	count(s.modules, "submodules")
-	count(s.unseenLines, "lines beyond the room there is")
-	count(s.tooLong, "long lines, which are cut")
 	var head []string
 	if len(gone) > 0 {
 		head = append(head, "NOT SHOWN: "+strings.Join(gone, ", "))
 	}
 	words := []string{counted(len(list), "commit"), fmt.Sprintf("%s (%d new, %d changed, %d deleted)", counted(len(whole), "file"), s.added, s.changed, s.deleted), fmt.Sprintf("+%d -%d lines", s.plus, s.minus)}
 	for _, c := range []struct {
-		n    int
-		what string
-	}{{s.modes, "modes that change"}, {s.links, "links"}, {s.extra, "files that are only in between"}} {
+		n         int
+		one, many string
+	}{{s.modes, "mode that changes", "modes that change"}, {s.links, "link", "links"}, {s.extra, "file that is only in between", "files that are only in between"}} {
 		if c.n > 0 {
-			words = append(words, fmt.Sprintf("%d %s", c.n, c.what))
+			words = append(words, some(c.n, c.one, c.many))
 		}
 	}
 	head = append(head, "Sends "+strings.Join(words, ", "))
@@ -351,11 +355,13 @@ func (s *shower) inShort(p Plan, list []commit, whole []change) hook.Sent {
 	return sent
 }
 
-func counted(n int, what string) string {
+func counted(n int, what string) string { return some(n, what, what+"s") }
+
+func some(n int, one, many string) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // Shown returns an address without what may be a password in it.
