@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 
 const schema = readFileSync(new URL('../../docs/reference/policy.schema.json', import.meta.url), 'utf8');
-const text = `# My rules. What does not stand here is as in the profile.
+const text = `# My rules. Anything not set here is as in the profile.
 version: 1
 profile: coding
 
@@ -39,8 +39,14 @@ export function desks(state, now) {
   }
   if (state === 'locked') file.locked = 'this machine has the rules of its fleet; your own file can only tighten them, and is changed in an editor';
 
+  const trusts = ['system', 'owner', 'local', 'shared', 'external', 'untrusted'];
+  const table = Object.entries({
+    observe: 'allow allow allow allow allow allow', fetch: 'allow allow allow allow allow allow', write: 'allow allow allow allow allow allow', change: 'allow allow allow contain-else-audit contain-else-audit contain',
+    send: 'allow allow audit audit confirm confirm', run: 'allow allow allow allow contain contain', admin: 'allow confirm confirm confirm confirm restrict',
+  }).map(([effect, row]) => ({ effect, cells: row.split(' ').map((verdict, i) => ({ trust: trusts[i], verdict })) }));
   const began = { ...file };
   const check = (t) => {
+    if (t.trim() === '') return [{ file: file.path, line: 1, column: 1, severity: 'error', code: 'empty', text: 'the file is empty', hint: 'write at least: version: 1' }];
     const problems = [];
     t.split('\n').forEach((l, i) => {
       const key = /^([A-Za-z]+):/.exec(l)?.[1];
@@ -54,9 +60,9 @@ export function desks(state, now) {
 
   const quoted = (n) => 'q'.repeat(n);
   const differences = [
-    { decision: 's-ledger#41', session: 's-ledger', at: at(-90_000), what: 'git push -u origin fix-rounding', was: 'confirm', would: 'allow', line: 'confirm -> allow (table.send.untrusted)', rule: 'table.send.untrusted', text: 'The table allows sending.', looser: true },
-    { decision: 's-notes#12', session: 's-notes', at: at(-130_000), what: 'send_email vera@supplier.example, Re: price list 2027', was: 'confirm', would: 'allow', line: 'confirm -> allow (table.send.untrusted)', rule: 'table.send.untrusted', text: 'The table allows sending.', looser: true },
-    { decision: 's-site#60', session: 's-site', at: at(-300_000), what: 'curl -X POST --data @notes.txt https://forum.example/reply', was: 'confirm', would: 'allow', line: 'confirm -> allow (table.send.untrusted)', rule: 'table.send.untrusted', text: 'The table allows sending.', looser: true },
+    { decision: 's-ledger#41', session: 's-ledger', at: at(-90_000), what: 'git push -u origin fix-rounding', was: 'confirm', would: 'allow', line: 'confirm -> allow (table.send.untrusted)', rule: 'table.send.untrusted', text: 'no rule asks about it, holds it or boxes it then; before, this one did', looser: true },
+    { decision: 's-notes#12', session: 's-notes', at: at(-130_000), what: 'send_email vera@supplier.example, Re: price list 2027', was: 'confirm', would: 'allow', line: 'confirm -> allow (table.send.untrusted)', rule: 'table.send.untrusted', text: 'no rule asks about it, holds it or boxes it then; before, this one did', looser: true },
+    { decision: 's-site#60', session: 's-site', at: at(-300_000), what: 'curl -X POST --data @notes.txt https://forum.example/reply', was: 'confirm', would: 'allow', line: 'confirm -> allow (table.send.untrusted)', rule: 'table.send.untrusted', text: 'no rule asks about it, holds it or boxes it then; before, this one did', looser: true },
     { decision: 's-theft#3', session: 's-theft', at: at(-310_000), what: 'browser/click “Accept”', was: 'confirm', would: 'restrict', line: 'confirm -> restrict (toolOverrides)', rule: 'toolOverrides', text: 'The tool is refused at this level.' },
     { decision: 's-docs#2', session: 's-docs', at: at(-320_000), what: 'npm run build', was: 'allow', line: 'allow -> cannot tell: the file is gone', why: 'the file it read is gone' },
   ];
@@ -70,22 +76,27 @@ export function desks(state, now) {
   const trial = (r) => {
     const problems = check(r.text).filter((p) => p.severity === 'error');
     if (problems.length > 0) return [{ done: true, problems }];
+    const untold = /send: \{local: allow/.test(r.text);
     const steps = [0.1, 0.35, 0.6, 0.85].map((n) => ({ trial: figures(n) }));
     if (/untrusted: allow/.test(r.text)) return [...steps, { done: true, trial: { ...figures(1), differences: differences.map((d) => ({ ...d, ...hostile })) } }];
-    return [...steps, { done: true, trial: { ...figures(1), looser: undefined, changed: '1', same: '8336', more: '5', questionsWould: '22', differences: differences.slice(3, 4).map((d) => ({ ...d, ...hostile })) } }];
+    if (untold) {
+      const three = ['send_email vera@supplier.example', 'send_email anna@corp.example', 'curl -X POST --data @notes.txt https://forum.example/reply'].map((what, i) => ({ decision: `s-notes#${i}`, session: 's-notes', at: at(-9_000 * (i + 1)), what, was: 'confirm', line: 'confirm -> cannot tell: x', why: `what the call is now depends on the value of ${['message', 'body', 'text'][i]}, which was not kept` }));
+      return [...steps, { done: true, trial: { ...figures(1), looser: undefined, stricter: undefined, changed: undefined, cannotTell: '3', more: undefined, questionsWould: '23', differences: three.map((d) => ({ ...d, ...hostile })) } }];
+    }
+    return [...steps, { done: true, trial: { ...figures(1), looser: undefined, changed: '1', same: '8341', cannotTell: undefined, more: undefined, questionsWould: '22', differences: differences.slice(3, 4).map((d) => ({ ...d, ...hostile })) } }];
   };
 
   const write = (t, read, kind) => {
     if (read !== (file.digest ?? '')) return { refused: 'the file was changed meanwhile; read it again, and put your change into it', file };
-    const problems = check(t);
+    const problems = t === undefined ? [] : check(t);
     if (problems.some((p) => p.severity === 'error')) return { refused: 'the text has errors; the rules in force stay', problems, file };
-    if (file.text) versions.unshift({ id: String(now + versions.length), at: new Date().toISOString(), by: 'anna', bytes: String(file.text.length), digest: file.digest, text: file.text });
-    Object.assign(file, { text: t, digest: digest(t), missing: undefined });
+    versions.unshift({ id: String(now + versions.length), at: new Date().toISOString(), by: 'anna', bytes: String(file.text?.length ?? 0), digest: file.digest, text: file.text, missing: file.missing });
+    Object.assign(file, t === undefined ? { text: undefined, digest: undefined, missing: true } : { text: t, digest: digest(t), missing: undefined });
     return { file: { ...file }, loaded: true, kind };
   };
 
   const methods = {
-    'ConsoleService/Rules': (r) => ({ files: [file], versions: versions.map(({ text: _, ...v }) => v), schema: r.schema ? schema : undefined, versionText: versions.find((v) => v.id === r.version)?.text, profile: 'coding' }),
+    'ConsoleService/Rules': (r) => ({ files: [file], versions: versions.map(({ text: _, ...v }) => v), schema: r.schema ? schema : undefined, versionText: versions.find((v) => v.id === r.version)?.text, profile: 'coding', table }),
     'ConsoleService/CheckRules': (r) => ({ problems: check(r.text), errors: check(r.text).filter((p) => p.severity === 'error').length }),
     'ConsoleService/SaveRules': (r) => write(r.text, r.read),
     'ConsoleService/RollBackRules': (r) => write(versions.find((v) => v.id === r.version).text, r.read),

@@ -146,7 +146,7 @@ async function change(call, cwd, wrote, me) {
 }
 
 /** The rules of the example. */
-const own = `# What does not stand here is as in the profile.
+const own = `# Anything not set here is as in the profile.
 version: 1
 profile: coding
 

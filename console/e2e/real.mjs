@@ -162,6 +162,7 @@ test('a policy with an error is not saved, and what-if says the numbers of «pol
         const here = await told(page, 'ConsoleService/TryRules', { text });
         const shell = JSON.parse(stdout);
         compare(here, shell);
+        if (text === own.text) assert.deepEqual([shell.changed, shell.cannotTell, shell.same], [0, 0, shell.decisions], 'the policy in force differs from itself');
       }
       assert.deepEqual(wrong, []);
     } finally {

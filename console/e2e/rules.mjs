@@ -56,7 +56,7 @@ test('what would have been let through is shown before saving, and saving keeps 
     await page.getByText('No errors.').waitFor();
     assert.equal(await button(page, /^Save$/).count(), 0);
     await button(page, /What would/).click();
-    await page.getByText('let these 3 calls through:').waitFor();
+    await page.getByText('these 3 calls would have gone through:').waitFor();
     assert.match(await page.locator('.loud').innerText(), /git push -u origin fix-rounding/);
     assert.equal(await page.locator('.loud a').first().getAttribute('href'), '#/session/s-ledger');
     await button(page, 'Save. Calls like these 3 will run from now on').click();
@@ -68,6 +68,40 @@ test('what would have been let through is shown before saving, and saving keeps 
     await button(page, 'Yes, these rules hold from now on').click();
     await page.getByText('Rolled back.').waitFor();
     assert.match(fake.desk.file.text, /untrusted: confirm}/);
+  }));
+
+test('calls of which it cannot be told are no green light', () =>
+  with_({}, async ({ page, field }) => {
+    await write(field, 'send: {external: confirm, untrusted: confirm}', 'send: {local: allow, shared: allow, external: allow, untrusted: confirm}');
+    await page.getByText('No errors.').waitFor();
+    await button(page, /What would/).click();
+    await page.getByText('of 3 calls it cannot be told: they may get further').waitFor();
+    const said = await page.locator('.trial').innerText();
+    assert.doesNotMatch(said, /no call/);
+    assert.equal(said.split('that the journal does not hold').length, 2, 'the reason is told once');
+    assert.equal(await page.locator('.trial .none').count(), 0);
+    assert.equal(await button(page, /^Save$/).count(), 0);
+    await button(page, 'Save. 3 calls of which it cannot be told may get further').click();
+    await page.getByText('Saved.').waitFor();
+  }));
+
+test('without a file there is no error, a first text is offered, and it can be taken back', () =>
+  with_({ state: 'empty' }, async ({ page, field, fake }) => {
+    await page.getByText('No rules of your own to check.').waitFor();
+    assert.equal(await page.getByText(/1 error/).count(), 0);
+    assert.deepEqual(await serious(page), []);
+    await button(page, 'Begin with the profile').click();
+    await page.getByText('No errors.').waitFor();
+    assert.match(await field.inputValue(), /^version: 1\nprofile: coding\n/);
+    await button(page, 'Save without trying').click();
+    await page.getByText('Saved.').waitFor();
+    await page.getByText('No file, the profile alone, until').waitFor();
+    await button(page, 'Show the difference').click();
+    await button(page, 'Roll back to it').click();
+    await button(page, 'Yes, remove my file').click();
+    await page.getByText('Rolled back.').waitFor();
+    assert.equal(fake.desk.file.missing, true);
+    await page.getByText('You have no rules of your own').waitFor();
   }));
 
 test('a change after the trial asks for another one, and a trial can be ended', () =>
@@ -155,9 +189,12 @@ for (const scheme of ['light', 'dark']) {
       await write(field, 'alow', 'allow');
       await page.getByText('No errors.').waitFor();
       await button(page, /What would/).click();
-      await page.getByText('let these 3 calls through:').waitFor();
-      await button(page, 'Copy as a test (story)').first().click();
+      await page.getByText('these 3 calls would have gone through:').waitFor();
+      await button(page, 'Show as a test').first().click();
       await page.getByText('This story plays').waitFor();
+      assert.doesNotMatch(await page.locator('.story .lines').innerText(), /⏎/);
+      await page.getByText('What the profile coding says').click();
+      await page.getByRole('table').waitFor();
       await button(page, 'What I changed').click();
       await field.focus();
       await page.keyboard.press('Control+End');

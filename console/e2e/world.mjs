@@ -60,11 +60,11 @@ export async function world({ policy = '', text = 'News of today.', service } = 
     await writeFile(join(home, name), data);
     return join(home, name);
   };
-  const rules = await write('fm-policy.yaml', `version: 1\nprofile: coding\n${policy}`);
+  const rules = await write('fm/config/policy.yaml', `version: 1\nprofile: coding\n${policy}`);
   const dir = join(home, 'fm');
   if (service) await write('fm/config/service.yaml', await service(write));
   const env = { HOME: home, PATH: process.env.PATH, LANG: 'C.UTF-8', TERM: 'dumb' };
-  const daemon = spawn(program, ['serve', '--dir', dir, '--policy', rules], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+  const daemon = spawn(program, ['serve', '--dir', dir], { env, stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   await new Promise((done, fail) => {
     createInterface(daemon.stderr).on('line', (line) => {

@@ -106,15 +106,45 @@ test('a difference leaves out what is far from it, and gives up on texts that sh
 
 test('what a trial found is said in a sentence', () => {
   const passed: RulesDifference = { looser: true, was: 'confirm', would: 'allow', line: 'confirm -> allow (table)' };
+  const out: RulesDifference = { looser: true, was: 'allow', would: 'allow', line: 'contain -> allow (table)' };
+  const asked: RulesDifference = { was: 'allow', would: 'confirm', line: 'allow -> confirm (table)' };
+  const untold: RulesDifference = { was: 'confirm', line: 'confirm -> cannot tell: x', why: 'x' };
+  const ran: RulesDifference = { ...untold, was: 'allow', line: 'allow -> cannot tell: x' };
   const cases: [Parameters<typeof f.trialSentence>[0], number, string][] = [
-    [{ questionsWas: '23', questionsWould: '9', looser: '3', differences: [passed, passed, passed] }, 7, 'In the last 7 days this would have asked 14 fewer questions (9 instead of 23), and let these 3 calls through:'],
-    [{ questionsWas: 1 }, 1, 'In the last 24 hours this would have asked 1 fewer question (0 instead of 1), and let no call get further.'],
-    [{ questionsWas: 2, questionsWould: 4 }, 30, 'In the last 30 days this would have asked 2 more questions (4 instead of 2), and let no call get further.'],
-    [{ looser: 1, differences: [{ ...passed, was: 'restrict', would: 'confirm', line: 'restrict -> confirm' }] }, 7, 'In the last 7 days this would have asked nothing, as before, and let this call get further:'],
-    [{ differences: [{ was: 'allow', would: 'allow', line: 'contain -> allow (table)' }] }, 7, 'In the last 7 days this would have asked nothing, as before, and let this call out of the box:'],
-    [{ looser: '1200', questionsWas: 3, questionsWould: 3 }, 7, 'In the last 7 days this would have asked as often as before, 3 times, and let these 1,200 calls through:'],
+    [{ questionsWas: '23', questionsWould: '9', looser: '3', differences: [passed, passed, passed] }, 7, 'In the last 7 days this would have asked 14 fewer questions (9 instead of 23), and these 3 calls would have gone through:'],
+    [{ questionsWas: 1 }, 1, 'In the last 24 hours this would have asked 1 fewer question (0 instead of 1), and no call would have got further.'],
+    [{ questionsWas: 2, questionsWould: 4 }, 30, 'In the last 30 days this would have asked 2 more questions (4 instead of 2), and no call would have got further.'],
+    [{ looser: 1, differences: [{ ...passed, was: 'restrict', would: 'confirm', line: 'restrict -> confirm' }] }, 7, 'In the last 7 days this would have asked nothing, as before, and this call would have got further:'],
+    [{ differences: [out] }, 7, 'In the last 7 days this would have asked nothing, as before, and this call would have run outside the box:'],
+    [{ looser: 4, questionsWas: 12, questionsWould: 16, differences: [out, out, out, out, asked] }, 7, 'In the last 7 days this would have asked 4 more questions (16 instead of 12), and these 4 calls would have run outside the box:'],
+    [{ looser: 2, differences: [out, passed] }, 7, 'In the last 7 days this would have asked nothing, as before, and these 2 calls would have got further:'],
+    [{ looser: '1200', questionsWas: 3, questionsWould: 3 }, 7, 'In the last 7 days this would have asked as often as before, 3 times, and these 1,200 calls would have gone through:'],
+    [{ questionsWas: 1, questionsWould: 1, cannotTell: 3, differences: [untold] }, 7, 'In the last 7 days this would have asked as often as before, once, and of 3 calls it cannot be told: they may get further.'],
+    [{ looser: 1, cannotTell: 1, differences: [out, untold] }, 7, 'In the last 7 days this would have asked nothing, as before, and this call would have run outside the box: Of 1 more call it cannot be told: it may get further.'],
+    [{ cannotTell: 1, differences: [ran] }, 7, 'In the last 7 days this would have asked nothing, as before, and of 1 call that ran it cannot be told: it may be held or stopped.'],
+    [{ unread: 1 }, 7, 'In the last 7 days this would have asked nothing, as before, and none of the calls that were judged would have got further.'],
+    [{ stopped: 'it took long' }, 7, 'In the last 7 days this would have asked nothing, as before, and none of the calls that were judged would have got further.'],
   ];
   for (const [trial, days, want] of cases) expect(f.trialSentence(trial, days)).toBe(want);
+  expect(f.trialWords({ stricter: 5, differences: [asked, asked] }, 7).stricter).toBe('5 calls would have been held or stopped, 2 of them with a question');
+});
+
+test('only what is sure is saved without a warning', () => {
+  const out: RulesDifference = { looser: true, was: 'allow', would: 'allow', line: 'contain -> allow (table)' };
+  const said = (t: Parameters<typeof f.trialWords>[0]): string => f.saveWords(f.trialWords(t, 7));
+  expect(said({ questionsWas: 1 })).toBe('');
+  expect(said({ looser: 4, differences: [out, out, out, out] })).toBe('Save. Calls like these 4 will run outside the box from now on');
+  expect(said({ looser: 1 })).toBe('Save. Calls like this one will run from now on');
+  expect(said({ cannotTell: 3 })).toBe('Save. 3 calls of which it cannot be told may get further');
+  expect([{ cannotTell: 1 }, { unread: 1 }, { stopped: 'x' }, {}].map((t) => f.trialWords(t, 7).sure)).toEqual([false, false, false, true]);
+});
+
+test('a reason is told once for all calls that have it', () => {
+  const of = (name: string): RulesDifference => ({ was: 'confirm', line: 'confirm -> cannot tell: x', why: `what the call is now depends on the value of ${name}, which was not kept` });
+  const out: RulesDifference = { was: 'allow', would: 'allow', line: 'contain -> allow (table)', text: 'a', rule: 'b' };
+  expect(f.grouped([of('message'), out, of('body'), { ...out, rule: 'c' }, out]).map((g) => g.all.length)).toEqual([2, 2, 1]);
+  expect(f.whyNot('the rule no-links looks at the value of an argument, which was not kept')).toMatch(/^Your rule no-links looks at words/);
+  expect([f.whyNot(undefined), f.whyNot('a new reason')]).toEqual(['', 'A new reason']);
 });
 
 test('an answer that is not known is a refusal, and a box is told from its line only where both agree', () => {

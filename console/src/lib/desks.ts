@@ -5,8 +5,9 @@ import { call, stream } from './api';
 import type { Count, Problem, Time } from './types';
 
 export interface RulesFile { path?: string; text?: string; digest?: string; locked?: string; problems?: Problem[]; missing?: boolean }
-export interface RulesVersion { id?: string; at?: Time; by?: string; digest?: string; bytes?: Count }
-export interface RulesResponse { files?: RulesFile[]; versions?: RulesVersion[]; schema?: string; versionText?: string; profile?: string; inForce?: string }
+export interface RulesVersion { id?: string; at?: Time; by?: string; digest?: string; bytes?: Count; missing?: boolean }
+export interface RulesResponse { files?: RulesFile[]; versions?: RulesVersion[]; schema?: string; versionText?: string; profile?: string; inForce?: string; table?: RulesRow[] }
+export interface RulesRow { effect?: string; cells?: { trust?: string; verdict?: string }[] }
 export interface CheckRulesResponse { problems?: Problem[]; errors?: number }
 export interface RulesDifference {
   decision?: string; session?: string; at?: Time; what?: string; was?: string; would?: string; line?: string; rule?: string; text?: string; looser?: boolean; why?: string;

@@ -31,31 +31,99 @@ export function unboxed(d: RulesDifference): boolean {
 /** freer says whether a call would get further than it did. Those are shown first. */
 export const freer = (d: RulesDifference): boolean => d.looser === true || unboxed(d);
 
-/** trialWords says what a trial found. `further` is what it says of calls that would get further,
- * empty if there are none: it must not be overlooked. */
-export function trialWords(t: RulesTrial, days: number): { asked: string; further: string; stricter: string; looser: number } {
+const order = ['restrict', 'confirm', 'audit', 'contain-else-audit', 'contain', 'allow'];
+
+/** stricter says whether a call would be held or stopped that was not. */
+export function stricter(d: RulesDifference): boolean {
+  const { was, would } = words(d);
+  return would !== '' && order.indexOf(would) < order.indexOf(was);
+}
+
+/** TrialWords are what a trial found. */
+export interface TrialWords {
+  asked: string;
+  /** What it says of calls that would get further, empty if there are none: it must not be overlooked. */
+  further: string;
+  looser: number;
+  /** What it says of calls of which it cannot be told. */
+  doubt: string;
+  /** How many of them may get further: those that did not simply run. */
+  may: number;
+  /** Each call was judged again, and none would get further. */
+  sure: boolean;
+  stricter: string;
+}
+
+export function trialWords(t: RulesTrial, days: number): TrialWords {
   const was = count(t.questionsWas);
   const would = count(t.questionsWould);
   const asked = would === was
     ? was === 0 ? 'asked nothing, as before' : `asked as often as before, ${times(was)}`
     : `asked ${many(Math.abs(was - would))} ${would < was ? 'fewer' : 'more'} question${Math.abs(was - would) === 1 ? '' : 's'} (${many(would)} instead of ${many(was)})`;
   const list = t.differences ?? [];
-  const out = list.filter((d) => unboxed(d) && !d.looser).length;
-  const looser = Math.max(count(t.looser), list.filter((d) => d.looser).length) + out;
-  const does = out === looser ? 'out of the box' : list.filter((d) => d.looser).every((d) => d.would === 'allow') ? 'through' : 'get further';
-  const stricter = count(t.stricter);
+  const free = list.filter(freer);
+  const looser = Math.max(count(t.looser), free.length);
+  const does = free.length > 0 && free.every(unboxed) ? 'run outside the box' : free.some(unboxed) || free.some((d) => d.would !== 'allow') ? 'got further' : 'gone through';
+  const held = Math.max(count(t.stricter), list.filter(stricter).length);
+  const asks = list.filter((d) => stricter(d) && words(d).would === 'confirm').length;
+  const untold = Math.max(count(t.cannotTell), list.filter((d) => (d.would ?? '') === '').length);
+  const may = Math.max(0, untold - list.filter((d) => (d.would ?? '') === '' && words(d).was === 'allow').length);
+  const more = looser > 0 ? 'more ' : '';
+  const [these, they] = may === 1 ? ['call', 'it'] : ['calls', 'they'];
   return {
     looser,
+    may,
     asked: `In ${lastDays(days)} this would have ${asked}`,
-    further: looser === 0 ? '' : looser === 1 ? `let this call ${does}` : `let these ${many(looser)} calls ${does}`,
-    stricter: stricter === 0 ? '' : `${counted(stricter, 'call')} would have been held or stopped sooner`,
+    further: looser === 0 ? '' : `${looser === 1 ? 'this call' : `these ${many(looser)} calls`} would have ${does}`,
+    doubt: untold === 0 ? '' : may > 0 ? `of ${many(may)} ${more}${these} it cannot be told: ${they} may get further` : `of ${counted(untold, 'call')} that ran it cannot be told: ${untold === 1 ? 'it' : 'they'} may be held or stopped`,
+    sure: looser === 0 && untold === 0 && count(t.unread) === 0 && !t.stopped,
+    stricter: held === 0 ? '' : `${counted(held, 'call')} would have been held or stopped${asks === 0 ? '' : asks === held ? ', with a question' : `, ${many(asks)} of them with a question`}`,
   };
 }
 
 /** trialSentence is the same in one sentence. */
 export function trialSentence(t: RulesTrial, days: number): string {
   const w = trialWords(t, days);
-  return `${w.asked}, and ${w.further === '' ? 'let no call get further' : w.further}${w.further === '' ? '.' : ':'}`;
+  if (w.further !== '') return `${w.asked}, and ${w.further}:${w.doubt === '' ? '' : ` ${sentence(w.doubt)}.`}`;
+  if (w.doubt !== '') return `${w.asked}, and ${w.doubt}.`;
+  return `${w.asked}, and ${w.sure ? 'no call would have got further' : 'none of the calls that were judged would have got further'}.`;
+}
+
+/** saveWords are those of the button that saves what lets calls get further, empty if nothing does. */
+export function saveWords(w: TrialWords): string {
+  if (w.looser > 0) return `Save. Calls like ${w.looser === 1 ? 'this one' : `these ${many(w.looser)}`} will ${/box$/.test(w.further) ? 'run outside the box' : / through$/.test(w.further) ? 'run' : 'get further'} from now on`;
+  return w.may > 0 ? `Save. ${counted(w.may, 'call')} of which it cannot be told may get further` : '';
+}
+
+/** whyNot says in plain words why of a call it cannot be told. */
+export function whyNot(why: string | undefined): string {
+  const text = why ?? '';
+  const rule = /^the rule (.+) looks at the value of an argument/.exec(text)?.[1];
+  if (rule !== undefined) return `Your rule ${rule} looks at words of the call, and the journal does not hold them`;
+  if (/^what the call is now depends on the value of /.test(text)) return 'The tool was described otherwise when this was recorded, and what the call would be now depends on words of it that the journal does not hold';
+  if (/^it was recorded without what it followed from/.test(text)) return 'An older version of Floodmark recorded them, without what the answer followed from';
+  if (/^a source came from another session/.test(text)) return 'Something came from another session, and what it would be trusted now is not known';
+  if (/^a result came in without a decision/.test(text)) return 'A result came in that no call had asked for, and what it would be trusted now is not known';
+  if (/^other content is (secret|private) now/.test(text)) return `Other content would be ${/secret/.test(text) ? 'secret' : 'private'} now, and whether the call holds some of it was not kept`;
+  return sentence(text);
+}
+
+/** A Group are differences with the same two answers for the same reason. */
+export interface Group {
+  first: RulesDifference;
+  all: RulesDifference[];
+}
+
+export function grouped(list: RulesDifference[]): Group[] {
+  const by = new Map<string, Group>();
+  for (const d of list) {
+    const w = words(d);
+    const key = JSON.stringify(w.would === '' ? ['', w.was, whyNot(d.why)] : [w.was, w.would, d.text, d.rule]);
+    const g = by.get(key);
+    if (g) g.all.push(d);
+    else by.set(key, { first: d, all: [d] });
+  }
+  return [...by.values()];
 }
 
 const verdicts: Record<string, string> = { allow: 'runs', contain: 'runs in a box', 'contain-else-audit': 'runs in a box, or is checked', audit: 'is checked', confirm: 'asks you', restrict: 'is refused' };
