@@ -60,9 +60,9 @@ export function desks(state, now) {
 
   const quoted = (n) => 'q'.repeat(n);
   const differences = [
-    { decision: 's-ledger#41', session: 's-ledger', at: at(-90_000), what: 'git push -u origin fix-rounding', was: 'confirm', would: 'allow', line: 'confirm -> allow (table.send.untrusted)', rule: 'table.send.untrusted', text: 'no rule asks about it, holds it or boxes it then; before, this one did', looser: true },
-    { decision: 's-notes#12', session: 's-notes', at: at(-130_000), what: 'send_email vera@supplier.example, Re: price list 2027', was: 'confirm', would: 'allow', line: 'confirm -> allow (table.send.untrusted)', rule: 'table.send.untrusted', text: 'no rule asks about it, holds it or boxes it then; before, this one did', looser: true },
-    { decision: 's-site#60', session: 's-site', at: at(-300_000), what: 'curl -X POST --data @notes.txt https://forum.example/reply', was: 'confirm', would: 'allow', line: 'confirm -> allow (table.send.untrusted)', rule: 'table.send.untrusted', text: 'no rule asks about it, holds it or boxes it then; before, this one did', looser: true },
+    { decision: 's-ledger#41', session: 's-ledger', at: at(-90_000), what: 'git push -u origin fix-rounding', was: 'confirm', would: 'allow', line: 'confirm -> allow (table.send.untrusted)', rule: 'table.send.untrusted', text: 'the table allows it then', looser: true },
+    { decision: 's-notes#12', session: 's-notes', at: at(-130_000), what: 'send_email vera@supplier.example, Re: price list 2027', was: 'confirm', would: 'allow', line: 'confirm -> allow (table.send.untrusted)', rule: 'table.send.untrusted', text: 'the table allows it then', looser: true },
+    { decision: 's-site#60', session: 's-site', at: at(-300_000), what: 'curl -X POST --data @notes.txt https://forum.example/reply', was: 'confirm', would: 'allow', line: 'confirm -> allow (table.send.untrusted)', rule: 'table.send.untrusted', text: 'the table allows it then', looser: true },
     { decision: 's-theft#3', session: 's-theft', at: at(-310_000), what: 'browser/click “Accept”', was: 'confirm', would: 'restrict', line: 'confirm -> restrict (toolOverrides)', rule: 'toolOverrides', text: 'The tool is refused at this level.' },
     { decision: 's-docs#2', session: 's-docs', at: at(-320_000), what: 'npm run build', was: 'allow', line: 'allow -> cannot tell: the file is gone', why: 'the file it read is gone' },
   ];

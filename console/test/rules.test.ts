@@ -120,12 +120,13 @@ test('what a trial found is said in a sentence', () => {
     [{ looser: 2, differences: [out, passed] }, 7, 'In the last 7 days this would have asked nothing, as before, and these 2 calls would have got further:'],
     [{ looser: '1200', questionsWas: 3, questionsWould: 3 }, 7, 'In the last 7 days this would have asked as often as before, 3 times, and these 1,200 calls would have gone through:'],
     [{ questionsWas: 1, questionsWould: 1, cannotTell: 3, differences: [untold] }, 7, 'In the last 7 days this would have asked as often as before, once, and of 3 calls it cannot be told: they may get further.'],
-    [{ looser: 1, cannotTell: 1, differences: [out, untold] }, 7, 'In the last 7 days this would have asked nothing, as before, and this call would have run outside the box: Of 1 more call it cannot be told: it may get further.'],
+    [{ looser: 1, cannotTell: 1, differences: [out, untold] }, 7, 'In the last 7 days this would have asked nothing, as before, and this call would have run outside the box:'],
     [{ cannotTell: 1, differences: [ran] }, 7, 'In the last 7 days this would have asked nothing, as before, and of 1 call that ran it cannot be told: it may be held or stopped.'],
     [{ unread: 1 }, 7, 'In the last 7 days this would have asked nothing, as before, and none of the calls that were judged would have got further.'],
     [{ stopped: 'it took long' }, 7, 'In the last 7 days this would have asked nothing, as before, and none of the calls that were judged would have got further.'],
   ];
   for (const [trial, days, want] of cases) expect(f.trialSentence(trial, days)).toBe(want);
+  expect(f.trialWords({ looser: 1, cannotTell: 1, differences: [out, untold] }, 7).doubt).toBe('of 1 more call it cannot be told: it may get further');
   expect(f.trialWords({ stricter: 5, differences: [asked, asked] }, 7).stricter).toBe('5 calls would have been held or stopped, 2 of them with a question');
 });
 

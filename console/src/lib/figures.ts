@@ -84,7 +84,7 @@ export function trialWords(t: RulesTrial, days: number): TrialWords {
 /** trialSentence is the same in one sentence. */
 export function trialSentence(t: RulesTrial, days: number): string {
   const w = trialWords(t, days);
-  if (w.further !== '') return `${w.asked}, and ${w.further}:${w.doubt === '' ? '' : ` ${sentence(w.doubt)}.`}`;
+  if (w.further !== '') return `${w.asked}, and ${w.further}:`;
   if (w.doubt !== '') return `${w.asked}, and ${w.doubt}.`;
   return `${w.asked}, and ${w.sure ? 'no call would have got further' : 'none of the calls that were judged would have got further'}.`;
 }

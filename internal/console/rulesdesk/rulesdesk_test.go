@@ -134,6 +134,10 @@ func TestAReasonIsOfTheNewAnswer(t *testing.T) {
 			t.Errorf("%v", d)
 		}
 	}
+	allows := first + "table: {send: {local: allow, shared: allow, external: allow, untrusted: allow}}\n"
+	if d := r.try(allows).GetTrial().GetDifferences(); len(d) == 0 || d[0].GetText() != "the table allows it then" || d[0].GetRule() != "table.send.untrusted" {
+		t.Errorf("%v", d)
+	}
 	for _, d := range r.try("version: 1\nprofile: strict\n").GetTrial().GetDifferences() {
 		if d.GetWould() == "restrict" && strings.Contains(d.GetText(), "no rule asks about it") {
 			t.Errorf("%v", d)

@@ -5,6 +5,7 @@ package rejudge
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/floodmark/floodmark"
@@ -100,12 +101,12 @@ func (s *Sum) Session(trial replay.Retrial, of tally.Session, first uint64) erro
 	s.Questions.Was += a.Asked
 	s.Questions.Would += a.WouldAsk
 	for _, d := range a.Decisions {
-		s.add(of.Name, first, d)
+		s.add(of.Name, first, d, trial.Now.Policy)
 	}
 	return nil
 }
 
-func (s *Sum) add(session string, first uint64, d replay.Rejudged) {
+func (s *Sum) add(session string, first uint64, d replay.Rejudged, now *policy.Policy) {
 	s.Decisions++
 	switch d.Outcome {
 	case replay.Unchanged:
@@ -130,7 +131,7 @@ func (s *Sum) add(session string, first uint64, d replay.Rejudged) {
 		s.More++
 		return
 	}
-	s.Differences = append(s.Differences, difference(session, first, d))
+	s.Differences = append(s.Differences, difference(session, first, d, now))
 }
 
 // Looser reports whether a changed decision would have let more through: a looser verdict, or a
@@ -155,11 +156,23 @@ func (s *Sum) Cut(most int) {
 	}
 }
 
-// nothingHolds is said of a call for which no reason is left. The rule beside it is the one that held
-// it before.
-const nothingHolds = "no rule asks about it, holds it or boxes it then; before, this one did"
+// What is said of a call for which no reason is left. The rule beside it is the one that held it
+// before.
+const (
+	nothingHolds = "no rule asks about it, holds it or boxes it then; before, this one did"
+	cellAllows   = "the table allows it then"
+)
 
-func difference(session string, first uint64, d replay.Rejudged) Difference {
+// allows reports whether a rule is a cell of the table that says allow.
+func allows(p *policy.Policy, rule string) bool {
+	cell, ok := strings.CutPrefix(rule, "table.")
+	effect, trust, both := strings.Cut(cell, ".")
+	e, err := floodmark.ParseEffect(effect)
+	t, wrong := floodmark.ParseTrust(trust)
+	return ok && both && err == nil && wrong == nil && p.Says(e, t) == floodmark.Allow.String()
+}
+
+func difference(session string, first uint64, d replay.Rejudged, now *policy.Policy) Difference {
 	out := Difference{
 		Decision: fmt.Sprintf("%s#%d", session, first+uint64(d.Index)), At: d.At, Turn: d.Turn, Action: d.Title(),
 		Outcome: string(d.Outcome), Was: d.Was.Verdict.String(), Why: d.Why,
@@ -174,6 +187,9 @@ func difference(session string, first uint64, d replay.Rejudged) Difference {
 		out.Rule, out.Text = d.Would.Reasons[0].Rule, d.Would.Reasons[0].Text
 	case len(d.Was.Reasons) > 0: // what it said was of the old answer
 		out.Rule, out.Text = d.Was.Reasons[0].Rule, nothingHolds
+		if allows(now, out.Rule) {
+			out.Text = cellAllows
+		}
 	}
 	return out
 }
