@@ -125,6 +125,20 @@ func TestTheRulesInForceChangeNothing(t *testing.T) {
 	}
 }
 
+// TestAFirstTextIsTried against the profile, which held alone.
+func TestAFirstTextIsTried(t *testing.T) {
+	r := newRoom(t)
+	if err := os.Remove(r.file); err != nil {
+		t.Fatal(err)
+	}
+	r.reload(t.Context(), "")
+	r.poisoned("a")
+	trial := r.try(first + "table: {send: {local: allow, shared: allow, external: allow, untrusted: allow}}\n").GetTrial()
+	if trial.GetLooser() == 0 || trial.GetCannotTell() != 0 {
+		t.Errorf("%v", trial)
+	}
+}
+
 // TestAReasonIsOfTheNewAnswer: the text of the old answer is not told beside the new one.
 func TestAReasonIsOfTheNewAnswer(t *testing.T) {
 	r := newRoom(t)
