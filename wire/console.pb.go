@@ -1654,7 +1654,7 @@ type DidResponse struct {
 	Until *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=until,proto3" json:"until,omitempty"`
 	// Sessions in which something was decided.
 	Sessions int64 `protobuf:"varint,3,opt,name=sessions,proto3" json:"sessions,omitempty"`
-	// Calls that were decided.
+	// Calls that were decided; asking the model and answers do not count.
 	Decisions int64 `protobuf:"varint,4,opt,name=decisions,proto3" json:"decisions,omitempty"`
 	// Calls that were refused without a question.
 	Stopped int64 `protobuf:"varint,5,opt,name=stopped,proto3" json:"stopped,omitempty"`

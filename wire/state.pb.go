@@ -45,13 +45,13 @@ type Session struct {
 	Facts uint64 `protobuf:"varint,8,opt,name=facts,proto3" json:"facts,omitempty"`
 	// It ended. It may be resumed; its mark stays.
 	Closed bool `protobuf:"varint,9,opt,name=closed,proto3" json:"closed,omitempty"`
-	// How many decisions were made.
+	// How many calls and answers were decided; asking the model does not count.
 	Decisions int64 `protobuf:"varint,10,opt,name=decisions,proto3" json:"decisions,omitempty"`
 	// How many of them refused or asked.
 	Stopped int64 `protobuf:"varint,11,opt,name=stopped,proto3" json:"stopped,omitempty"`
 	// How many questions wait for an answer.
 	Pending int64 `protobuf:"varint,12,opt,name=pending,proto3" json:"pending,omitempty"`
-	// How many incidents were seen.
+	// How many incidents were seen; what a person did by hand is none.
 	Incidents int64 `protobuf:"varint,13,opt,name=incidents,proto3" json:"incidents,omitempty"`
 	// Why it cannot be told, or not all of it: a copy that was changed, or that a
 	// newer program wrote; empty if it can.
