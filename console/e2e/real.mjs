@@ -207,7 +207,7 @@ test('hostile names, commands and pages that an agent reports run nothing in the
         const { questions = [] } = await say(page, 'OwnerService/Pending', {});
         return questions.length >= few.length && (await page.locator('article[data-ticket]').count()) >= few.length ? questions.length : 0;
       });
-      const kinds = ['img', 'script', 'iframe', 'object', 'embed', 'form', 'base', 'meta', 'link', 'style', 'foreignObject', 'animate'];
+      const kinds = ['img', 'script', 'iframe', 'object', 'embed', 'form:not([class*=fm-])', 'base', 'meta', 'link', 'style', 'foreignObject', 'animate'];
       let looked = 0;
       const look = async (where) => {
         await page.evaluate(() => document.querySelectorAll('main details').forEach((d) => (d.open = true)));
