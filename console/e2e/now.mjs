@@ -211,7 +211,7 @@ test('a call that is judged at another mark than its session says which is which
     await card('t-push').getByText('this call: untrusted').waitFor();
     await card('t-mail').getByText('session: external').waitFor();
     await card('t-push').getByText('All that is known').click();
-    await card('t-push').getByText('The session itself is at').waitFor();
+    await card('t-push').getByText('the session so far as').waitFor();
   }));
 
 test('the time stays beside the agent, however long the name', () =>

@@ -174,7 +174,7 @@ test('what a person did by hand is history, and no incident', () => {
 
 test('what was behind a call is told in words', () => {
   const cases: [string[], string][] = [
-    [['bash /home/dev/shop/node_modules (untrusted) -> file prices.md (session pi:1)', 'bash (untrusted) -> file prices.md (session pi:1)', 'docs.example (untrusted)'], 'the file prices.md, changed by a command that had read node_modules (untrusted), and 2 more'],
+    [['bash /home/dev/shop/node_modules (untrusted) -> file prices.md (session pi:1)', 'bash (untrusted) -> file prices.md (session pi:1)', 'docs.example (untrusted)'], 'the file prices.md, changed by a command that had read node_modules (untrusted), and 2 more sources'],
     [['bash (untrusted) -> file days.py (session pi:1)'], 'the file days.py, changed by a command whose output is untrusted'],
     [['Bash /home/dev/tally (untrusted)'], 'the output of a command that had read tally (untrusted)'],
     [['Bash (local)'], 'the output of a command (local)'],

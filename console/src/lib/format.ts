@@ -215,7 +215,9 @@ export function told(c: AskedCall): Told {
       if (/^ {3}(?!\(!\))/.test(all[i + 1] ?? '')) all[i + 1] = `Command: ${(all[i + 1] ?? '').trim()}`;
     } else lines.push(all[i] ?? line);
   });
-  return { warnings: lines.filter((l) => l.startsWith(warns)).map((l) => l.slice(warns.length)), lines: lines.filter((l) => !l.startsWith(warns)) };
+  const unseen = phrase(c.what ?? '').some((p) => !p.foreign && p.text.includes('has not looked at what it sends'));
+  const warnings = lines.filter((l) => l.startsWith(warns)).map((l) => l.slice(warns.length));
+  return { warnings: unseen ? ['What it pushes is not shown here: look at it yourself before you say yes.', ...warnings] : warnings, lines: lines.filter((l) => !l.startsWith(warns)) };
 }
 
 /** warned tells whether a card has something that may go wrong. */
@@ -244,7 +246,7 @@ export function cameFrom(origin: string): string {
 /** behindWords tells what was behind a call in words: the first source, and how many more there are. */
 export function behindWords(origins: string[] | undefined): string {
   const all = [...new Set((origins ?? []).map(sourceWords))];
-  return all.length === 0 ? '' : `${all[0]}${all.length > 1 ? `, and ${all.length - 1} more` : ''}`;
+  return all.length === 0 ? '' : `${all[0]}${all.length > 1 ? `, and ${number(all.length - 1, 'more source')}` : ''}`;
 }
 
 /** sourceWords tells of one source which file held it, and which command had brought it there. A form
