@@ -154,7 +154,7 @@ func (st *step) recall(j *judged, r Record, g Guess) string {
 	} else {
 		st.rule(j, st.authority(j.action))
 	}
-	if r.Opinion != nil && j.decision.Verdict == floodmark.Audit && r.Decision.Verdict != floodmark.Audit {
+	if o := r.Decision; r.Opinion != nil && j.decision.Verdict == floodmark.Audit && o.Verdict != floodmark.Audit && o.Would != floodmark.Audit.String() { // else it is on an earlier try
 		st.recalled(j, *r.Opinion)
 	}
 	st.enforce(&j.decision, j)

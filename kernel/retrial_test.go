@@ -65,7 +65,11 @@ func TestAnyHistoryInAWorldIsAnsweredAgainTheSame(t *testing.T) {
 		return r.Code == floodmark.PushShown || r.Code == floodmark.Verified && strings.Contains(r.Text, "kept changing")
 	}
 	again, skipped := 0, 0
-	for seed := range max(*histories/8, 48) {
+	n := max(*histories/8, 48)
+	for seed := range n + 1 {
+		if seed == n {
+			seed = 349 // an auditor's opinion, and the same call once more in a pause
+		}
 		kind := kinds[seed%len(kinds)]
 		h := newHistory(kind.rules, uint64(seed))
 		h.stricter, h.agent, h.world = kind.stricter, kind.agent, newWorld(uint64(seed))
