@@ -8,6 +8,8 @@ import { open } from './open.mjs';
 
 async function with_(options, act) {
   const fake = await serve(options);
+  const { questions } = fake.data;
+  for (let i = questions.length; i < (options.many ?? 0); i++) questions.push({ ...questions[0], ticket: `t-${i}` });
   const { browser, page, wrong } = await open(`${fake.url}#open=example`, options);
   try {
     await page.getByRole('heading', { level: 1 }).waitFor();
@@ -291,4 +293,12 @@ test('a question with the ticket of another one stands beside it', () =>
     await first.filter({ hasText: 'Denied' }).waitFor();
     assert.equal(fake.answers.at(-1).session, session);
     assert.equal(await other.getByRole('button', { name: /^No/ }).isEnabled(), true);
+  }));
+
+test('of very many questions some are shown at once, and the others by a button', () =>
+  with_({ many: 2_500 }, async ({ page }) => {
+    await page.getByRole('heading', { name: /^24\d\d questions for you/ }).waitFor();
+    assert.equal(await page.locator('article[data-ticket]:visible').count(), 50);
+    await page.getByRole('button', { name: /^Show 50 more of/ }).click();
+    await page.locator('article[data-ticket]:visible').nth(99).waitFor();
   }));
