@@ -35,6 +35,8 @@ const readAgain = 1_000; // at most one reading of everything in this time
 
 class Live {
   state = $state<State>('starting');
+  /** The page is logged in, so its parts may ask the daemon. */
+  begun = $state(false);
   /** The monitor was stopped, and this page with it. */
   ended = $state(false);
   /** Why there is nothing, or nothing new. */
@@ -76,6 +78,7 @@ class Live {
     const stop = (this.#stop = new AbortController());
     this.state = 'starting';
     this.onlyShows = api.onlyShows();
+    this.begun = true;
     setInterval(() => this.#tick(), 1_000);
     const follower: api.Follower<WatchResponse> = {
       live: () => {
