@@ -258,8 +258,9 @@ class Live {
     this.#place(at < 0 ? [...this.cards, card] : this.cards.map((c, i) => (i === at ? card : c)));
   }
 
+  /** #answered shows how a question was answered. A no that comes after a yes holds if the call has not run. */
   #answered(a: Answered, session: string | undefined): void {
-    this.#place(this.cards.map((c) => (c.q.ticket === a.ticket && c.q.session === session && c.by === undefined ? { ...c, by: a, gone: false, ended: Date.now() } : c)));
+    this.#place(this.cards.map((c) => (c.q.ticket === a.ticket && c.q.session === session && c.by?.verdict !== a.verdict ? { ...c, by: a, gone: false, ended: Date.now() } : c)));
   }
 
   #wrote(session: string, m: WatchResponse): void {
