@@ -10,6 +10,7 @@ async function with_(options, act) {
   const fake = await serve(options);
   const { questions } = fake.data;
   for (let i = questions.length; i < (options.many ?? 0); i++) questions.push({ ...questions[0], ticket: `t-${i}` });
+  if (options.long) questions[0].calls[0].diff.push(`  + ${'x'.repeat(options.long - 4)}`);
   const { browser, page, wrong } = await open(`${fake.url}#open=example`, options);
   try {
     await page.getByRole('heading', { level: 1 }).waitFor();
@@ -301,4 +302,14 @@ test('of very many questions some are shown at once, and the others by a button'
     assert.equal(await page.locator('article[data-ticket]:visible').count(), 50);
     await page.getByRole('button', { name: /^Show 50 more of/ }).click();
     await page.locator('article[data-ticket]:visible').nth(99).waitFor();
+  }));
+
+test('a push is approved when all of it was shown, and not before', () =>
+  with_({ long: 2_002 }, async ({ page, card }) => {
+    const yes = card('t-push').getByRole('button', { name: /^Yes/ });
+    await card('t-push').getByText('Show all that it sends first.').waitFor();
+    assert.ok(await yes.isDisabled());
+    await card('t-push').getByRole('button', { name: /^Show all \d+ lines/ }).click();
+    await settled(page);
+    assert.ok(await yes.isEnabled());
   }));

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 // What the daemon answers and what others wrote, by the names that the pages give it.
 const told = /[\s>]\{(?:notice|failed|trouble|undoTrouble|noGraph|refused|error|unsure|[\w.]+\.(?:notice|message|error|name|place|path|agent|by|text|line|sentence|project|sender|session|url|host|command))\}/;
 // Names of the pages' own, or text that went through the filter before.
-const ours = ['App.svelte: {p.name}', 'Foreign.svelte: {p.text}', 'Diff.svelte: {p.text}', 'Reviewed.svelte: {p.text}', 'GraphList.svelte: {t.name}', 'GraphList.svelte: {p.name}', 'Did.svelte: {p.name}'];
+const ours = ['App.svelte: {p.name}', 'Foreign.svelte: {p.text}', 'Line.svelte: {p.text}', 'GraphList.svelte: {t.name}', 'GraphList.svelte: {p.name}', 'Did.svelte: {p.name}'];
 // As the text in the field above it, whose characters it must have.
 ours.push('Editor.svelte: {s.text}');
 ours.push('Rules.svelte: {p.line}'); // a number

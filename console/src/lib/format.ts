@@ -192,6 +192,9 @@ export const reviewed = (lines: string[]): Sent[] =>
 export const mostSent = 300;
 export const longestSent = 2_000;
 
+/** fitsAtOnce says whether all lines of a push are shown at once. */
+export const fitsAtOnce = (lines: string[]): boolean => lines.length <= mostSent && lines.every((l) => l.length <= longestSent);
+
 /** A Told is what a card says apart from its first two lines. */
 export interface Told {
   /** What may go wrong: it is read first. */
